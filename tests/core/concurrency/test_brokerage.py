@@ -71,7 +71,7 @@ def test_four_brokers_share_the_tasks(db: Connection, dsn: str, due: list[int]) 
 
 
 @pytest.mark.slow
-def test_what_a_killed_broker_left_is_decided_by_the_others(
+def test_tasks_left_by_a_killed_broker_are_decided_by_the_others(
     db: Connection, connect: Callable[..., Connection], dsn: str, due: list[int]
 ) -> None:
     killed = connect()

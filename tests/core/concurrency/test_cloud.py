@@ -63,7 +63,9 @@ def _caller(number: int, until: float, ids: Iterator[int], held: dict[int, str])
 
 
 @pytest.mark.slow
-def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_eight_callers_at_once_give_no_slot_twice_and_lose_no_job(
+    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
+) -> None:
     q = Calls(connect(), "s")
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], "s")
     until = time.monotonic() + SECONDS

@@ -167,7 +167,7 @@ def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch:
 
 
 @pytest.mark.slow
-def test_a_delay_is_kept_by_agents_at_once(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_a_delay_is_kept_by_simultaneous_agents(dsn: str, db: psycopg.Connection[Any]) -> None:
     """The clock stands: of sixteen agents that ask all the time, as many get a job as the burst allows."""
     q = Calls(db)
     q.set_clock("2026-01-01 00:00:00+00")

@@ -35,7 +35,7 @@ def _loaded(connect: Connect) -> Db:
 
 
 @pytest.mark.slow
-def test_a_call_moves_the_changes_of_earlier_calls(connect: Connect) -> None:
+def test_a_call_folds_the_changes_of_earlier_calls(connect: Connect) -> None:
     db = _loaded(connect)
     assert _value(db, CHANGE, "defined", "assigned") == JOBS
     assert _value(db, LEFT, None) == 0
@@ -44,7 +44,7 @@ def test_a_call_moves_the_changes_of_earlier_calls(connect: Connect) -> None:
 
 
 @pytest.mark.slow
-def test_a_transaction_that_lasts_moves_none(connect: Connect) -> None:
+def test_a_long_transaction_folds_no_changes(connect: Connect) -> None:
     db = _loaded(connect)
     with db.transaction():
         db.execute("select pg_sleep(1.1)")
@@ -54,7 +54,7 @@ def test_a_transaction_that_lasts_moves_none(connect: Connect) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_waits_for_who_moves(connect: Connect) -> None:
+def test_no_caller_waits_for_the_folding_of_another(connect: Connect) -> None:
     db, other = _loaded(connect), connect()
     other.autocommit = True
     other.execute("set lock_timeout = '1s'")

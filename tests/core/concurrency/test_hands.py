@@ -128,7 +128,7 @@ _GRID = [
 
 
 @pytest.mark.parametrize(("q", "how", "voids", "commit"), _GRID, indirect=["q"])
-def test_jobs_that_are_being_taken_while_hands_are_dealt(
+def test_jobs_taken_by_an_open_match_while_hands_are_dealt_stay_counted(
     q: Counted, other: Counted, how: str, voids: list[bool], commit: bool
 ) -> None:
     """They are counted until the transaction commits, and nobody else gets them meanwhile."""
@@ -219,7 +219,7 @@ def test_a_dealer_that_dies_leaves_everything_as_it_was(q: Counted, connect: Con
     assert q.inconsistencies() == []
 
 
-def test_eight_callers_while_dealers_are_terminated(q: Counted, dsn: str) -> None:
+def test_eight_callers_lose_no_job_while_dealers_are_terminated(q: Counted, dsn: str) -> None:
     """No job has two holders or is lost; the hand is void all the time, since jobs are given back and inserted."""
     q.insert_many(range(1, JOBS + 1), 3)
     until = time.monotonic() + SECONDS

@@ -57,7 +57,9 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
 
 
 @pytest.mark.slow
-def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_eight_callers_at_once_overfill_no_instance_and_lose_no_step(
+    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
+) -> None:
     db = connect()
     world.load(db, [{"instance_types": TYPES}], "s")
     db.commit()

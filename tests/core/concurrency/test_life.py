@@ -56,7 +56,9 @@ def _again(until: float, query: str, pause: float) -> Callable[[Calls], None]:
 
 
 @pytest.mark.representative
-def test_sixteen_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(
+    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
+) -> None:
     db = connect()
     grids.load(db, "s", files=FILES)
     grids.make(db, "s", "QA", FILES // 2)

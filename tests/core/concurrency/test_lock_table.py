@@ -75,7 +75,9 @@ def _all_are_matched(q: Calls, job_ids: set[int]) -> None:
 
 
 @pytest.mark.parametrize("cpu_time", [500, 50_000])
-def test_new_lists_while_another_transaction_makes_many(three: tuple[Calls, Calls, Calls], cpu_time: int) -> None:
+def test_an_insert_does_not_wait_while_another_transaction_makes_many_lists(
+    three: tuple[Calls, Calls, Calls], cpu_time: int
+) -> None:
     bulk, single, agent = three
     single.insert(1, Sites=["elsewhere"])
     with bulk.connection.transaction():
@@ -90,7 +92,9 @@ def test_new_lists_while_another_transaction_makes_many(three: tuple[Calls, Call
 
 
 @pytest.mark.parametrize("cpu_time", [500, 50_000])
-def test_many_new_lists_while_another_transaction_makes_one(three: tuple[Calls, Calls, Calls], cpu_time: int) -> None:
+def test_a_bulk_insert_does_not_wait_while_another_transaction_makes_a_list(
+    three: tuple[Calls, Calls, Calls], cpu_time: int
+) -> None:
     bulk, single, agent = three
     with single.connection.transaction():
         single.insert(1, Sites=[MANY[0]], CPUTime=cpu_time)
@@ -99,7 +103,7 @@ def test_many_new_lists_while_another_transaction_makes_one(three: tuple[Calls, 
     _all_are_matched(agent, {1, *range(100, 100 + len(MANY))})
 
 
-def test_new_requirements_of_two_at_once(three: tuple[Calls, Calls, Calls]) -> None:
+def test_an_insert_waits_for_another_of_the_same_new_queue_but_no_agent_does(three: tuple[Calls, Calls, Calls]) -> None:
     """Whoever opens a TaskQueue of a definition has others wait who insert, and no agent that gives a job back."""
     first, second, agent = three
     first.insert(1)
@@ -114,7 +118,7 @@ def test_new_requirements_of_two_at_once(three: tuple[Calls, Calls, Calls]) -> N
     assert agent.inconsistencies() == []
 
 
-def test_makers_of_lists_maintenance_and_agents_race(dsn: str, db: Db) -> None:
+def test_inserts_maintenance_and_agents_race_without_deadlock_or_lost_job(dsn: str, db: Db) -> None:
     """Bulks and single jobs at new sites, TaskQueues that come and go, agents: no deadlock, and no job is lost."""
     jobs = 4 * 3 * 60
     matched: list[int] = []

@@ -40,7 +40,7 @@ def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage, o
     assert task_queue_count(stage.observer) == 1 + others
 
 
-def test_the_second_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:
+def test_the_second_insert_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:
     stage.first.insert(1, Sites=["A"])
     _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit=False)
     assert stage.observer.queues() == {queue: 1}
@@ -63,7 +63,7 @@ def test_two_inserts_into_one_queue_do_not_wait(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_two_inserts_of_one_new_id(stage: Stage, commit: bool) -> None:
+def test_the_second_insert_of_a_new_id_moves_the_job(stage: Stage, commit: bool) -> None:
     """The second moves it, with its requirements and user priority, whether the first is there or not."""
     stage.first.insert(1, 2, Sites=["A"])
     _, queue = meanwhile(stage, lambda q: q.insert(1, 7, Sites=["B"]), commit)
@@ -71,7 +71,7 @@ def test_two_inserts_of_one_new_id(stage: Stage, commit: bool) -> None:
     assert stage.observer.take(Site="B").user_priority == 7
 
 
-def test_two_inserts_of_one_waiting_id(stage: Stage) -> None:
+def test_the_second_insert_of_a_waiting_id_moves_the_job(stage: Stage) -> None:
     stage.observer.insert(1, 1)
     stage.first.insert(1, 2, Sites=["A"])
     _, queue = meanwhile(stage, lambda q: q.insert(1, 3, Sites=["B"]))
@@ -88,7 +88,7 @@ def test_crossing_batches_do_not_deadlock(stage: Stage) -> None:
     assert list(stage.observer.queues(Site="B").values()) == [10]
 
 
-def test_an_insert_into_a_queue_whose_last_job_is_being_taken(stage: Stage) -> None:
+def test_an_insert_keeps_its_job_when_the_last_other_job_is_being_taken(stage: Stage) -> None:
     """Never a job in no queue, never a queue deleted from under an insert."""
     stage.observer.insert(1)
     assert stage.first.take().job_id == 1
@@ -97,7 +97,7 @@ def test_an_insert_into_a_queue_whose_last_job_is_being_taken(stage: Stage) -> N
     assert stage.observer.take().job_id == 2
 
 
-def test_the_last_job_taken_while_another_is_being_inserted(stage: Stage) -> None:
+def test_the_last_job_can_be_taken_while_another_is_being_inserted(stage: Stage) -> None:
     stage.observer.insert(1)
     queue = stage.first.insert(2)
     waited, match = meanwhile(stage, lambda q: q.match())
@@ -108,7 +108,7 @@ def test_the_last_job_taken_while_another_is_being_inserted(stage: Stage) -> Non
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_an_insert_while_its_queue_is_being_deleted(stage: Stage, commit: bool) -> None:
+def test_an_insert_keeps_its_job_while_the_queue_is_being_deleted(stage: Stage, commit: bool) -> None:
     queue = stage.observer.insert(1)
     stage.observer.call("delete_job", 1)
     stage.first.call("delete_queue_if_empty", queue)
@@ -119,7 +119,7 @@ def test_an_insert_while_its_queue_is_being_deleted(stage: Stage, commit: bool) 
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_queue_deleted_while_a_job_is_being_inserted(stage: Stage, commit: bool) -> None:
+def test_a_queue_with_a_job_being_inserted_is_not_deleted(stage: Stage, commit: bool) -> None:
     queue = stage.observer.insert(1)
     stage.first.insert(2)
     stage.observer.call("delete_job", 1)
@@ -138,21 +138,21 @@ def test_two_matches_never_get_the_same_job_and_do_not_wait(stage: Stage) -> Non
 
 
 @pytest.mark.slow
-def test_a_match_of_the_only_job_that_is_being_matched_finds_nothing(stage: Stage) -> None:
+def test_a_match_finds_nothing_while_the_only_job_is_being_matched(stage: Stage) -> None:
     stage.observer.insert(1)
     stage.first.take()
     assert meanwhile(stage, lambda q: q.match(), commit=False) == (False, None)
     assert stage.observer.take().job_id == 1
 
 
-def test_a_wanted_job_that_is_being_matched_is_no_match(stage: Stage) -> None:
+def test_a_request_for_a_job_that_is_being_matched_finds_nothing(stage: Stage) -> None:
     stage.observer.insert(1)
     stage.first.take()
     assert meanwhile(stage, lambda q: q.match(JobID=1)) == (False, None)
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_cancel_of_a_job_that_is_being_matched(stage: Stage, commit: bool) -> None:
+def test_a_cancel_of_a_job_being_matched_asks_for_its_kill_or_ends_the_job(stage: Stage, commit: bool) -> None:
     stage.observer.insert(1)
     stage.first.take()
     _, answer = meanwhile(stage, lambda q: q.call("cancel_job", 1), commit)
@@ -161,7 +161,7 @@ def test_a_cancel_of_a_job_that_is_being_matched(stage: Stage, commit: bool) -> 
 
 
 @pytest.mark.parametrize("change", ["cancel", "hold", "delete", "insert"])
-def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, change: str) -> None:
+def test_a_match_passes_over_a_job_that_is_being_changed(stage: Stage, change: str) -> None:
     stage.observer.insert_many([1, 2])
     changes: dict[str, Callable[[], object]] = {
         "cancel": lambda: stage.first.call("cancel_job", 1),
@@ -175,7 +175,7 @@ def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, cha
     assert [match.job_id for match in matches] == [2]
 
 
-def test_a_hold_of_a_job_that_is_being_matched(stage: Stage) -> None:
+def test_a_hold_of_a_job_that_was_being_matched_is_refused(stage: Stage) -> None:
     stage.observer.insert(1)
     stage.first.take()
     with pytest.raises(psycopg.Error) as caught:
@@ -212,7 +212,7 @@ def test_a_slot_that_is_being_given_back_is_free_after_the_commit(stage: Stage) 
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_lowered_limit_is_paid_once(stage: Stage, commit: bool) -> None:
+def test_a_slot_over_a_lowered_limit_is_removed_once(stage: Stage, commit: bool) -> None:
     """One slot too many is free; a match takes it away, and another meanwhile takes neither it nor one in its place."""
     q = stage.observer
     q.insert_many(range(1, 21), JobTypes=["T"])
@@ -237,7 +237,7 @@ def test_a_delay_that_is_being_used_looks_used(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -> None:
+def test_a_match_does_not_wait_for_a_queue_that_is_being_disabled(stage: Stage, commit: bool) -> None:
     queue = stage.observer.insert(1, CPUTime=5000)
     stage.observer.insert(2)
     stage.first.call("set_task_queue_enabled", queue, False)
@@ -248,7 +248,7 @@ def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -
     assert {match.job_id, *(m.job_id for m in rest)} == ({2} if commit and match.job_id == 2 else {1, 2})
 
 
-def test_re_bucketing_while_a_job_is_being_inserted(stage: Stage) -> None:
+def test_new_buckets_apply_to_a_job_that_is_being_inserted(stage: Stage) -> None:
     """The new queue has its bucket from before; afterwards it has one of today's, and equal ones are merged."""
     old = stage.observer.insert(1, CPUTime=5000, Sites=["A"])
     stage.first.insert(2, CPUTime=500, Sites=["A"])
@@ -258,7 +258,7 @@ def test_re_bucketing_while_a_job_is_being_inserted(stage: Stage) -> None:
     assert stage.observer.inconsistencies() == []
 
 
-def test_an_insert_while_the_buckets_change(stage: Stage) -> None:
+def test_an_insert_while_the_buckets_change_joins_a_new_bucket(stage: Stage) -> None:
     stage.observer.insert(1, CPUTime=500)
     stage.first.call("set_cpu_buckets", [100000])
     _, queue = meanwhile(stage, lambda q: q.insert(2, CPUTime=500))
@@ -266,7 +266,7 @@ def test_an_insert_while_the_buckets_change(stage: Stage) -> None:
     assert stage.observer.inconsistencies() == []
 
 
-def test_a_release_while_the_buckets_change(stage: Stage) -> None:
+def test_a_release_while_the_buckets_change_joins_a_new_bucket(stage: Stage) -> None:
     stage.observer.insert_many([1, 2], CPUTime=500)
     match = stage.observer.take()
     stage.first.call("set_cpu_buckets", [100000])
@@ -275,7 +275,7 @@ def test_a_release_while_the_buckets_change(stage: Stage) -> None:
     assert stage.observer.inconsistencies() == []
 
 
-def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
+def test_a_release_does_not_wait_while_its_queue_is_being_opened(stage: Stage) -> None:
     """The queue vanished, and an insert opens it anew. The agent waits for nobody: its job opens a second one."""
     stage.observer.insert(1)
     match = stage.observer.take()
@@ -288,7 +288,7 @@ def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
     assert stage.observer.inconsistencies() == []
 
 
-def test_an_insert_of_an_id_that_is_being_released(stage: Stage) -> None:
+def test_an_insert_moves_a_job_that_is_being_released(stage: Stage) -> None:
     """It is leased until the release commits, and waits then: the insert moves it."""
     stage.observer.insert(1)
     match = stage.observer.take()
@@ -299,7 +299,7 @@ def test_an_insert_of_an_id_that_is_being_released(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_an_insert_of_an_id_that_is_being_matched(stage: Stage, commit: bool) -> None:
+def test_an_insert_of_a_job_that_was_being_matched_is_refused(stage: Stage, commit: bool) -> None:
     stage.observer.insert(1)
     stage.first.take()
     if commit:
@@ -314,7 +314,7 @@ def test_an_insert_of_an_id_that_is_being_matched(stage: Stage, commit: bool) ->
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(["finish_job", "release_job"], repeat=2)))
 @pytest.mark.parametrize("commit", [True, False])
-def test_two_ends_of_one_attempt(stage: Stage, first: str, second: str, commit: bool) -> None:
+def test_one_of_two_ends_of_an_attempt_wins(stage: Stage, first: str, second: str, commit: bool) -> None:
     """One wins. The other is stale; only a finish of what was finished just so is no error."""
     stage.observer.insert(1)
     match = stage.observer.take()
@@ -331,7 +331,7 @@ def test_two_ends_of_one_attempt(stage: Stage, first: str, second: str, commit: 
     assert stage.observer.inconsistencies() == []
 
 
-def test_a_finish_while_the_kill_is_being_asked(stage: Stage) -> None:
+def test_a_finish_ends_a_job_whose_kill_is_being_asked(stage: Stage) -> None:
     stage.observer.insert(1)
     match = stage.observer.take()
     stage.first.call("cancel_job", 1)
@@ -360,7 +360,7 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
-def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
+def test_folded_weights_are_exact_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
     """What one transaction folds, opens, drops and recomputes appears for the others at its commit, or not at all."""
     q, first = stage.observer, stage.first
     fold = "select taskqueue.fold_weights(%s, 'users')"
@@ -438,7 +438,7 @@ def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_an_insert_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
+def test_an_insert_opens_a_queue_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
     """Maintenance drops requirements that nobody has had for an hour; one who comes with them then opens a queue."""
     stage.observer.insert(1, Sites=["A"])
     stage.observer.call("delete_job", 1)
@@ -463,7 +463,9 @@ def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Sta
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-def test_batches_with_the_same_ids_in_opposite_order(new_database_of_module: str, stage: Stage, fresh: bool) -> None:
+def test_batches_with_the_same_ids_in_opposite_order_wait_and_do_not_fail(
+    new_database_of_module: str, stage: Stage, fresh: bool
+) -> None:
     """The same ids, new or waiting, with requirements the other way round: batches wait for each other, none fails."""
     kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
 
@@ -486,7 +488,7 @@ def test_batches_with_the_same_ids_in_opposite_order(new_database_of_module: str
     assert stage.observer.inconsistencies() == []
 
 
-def test_a_repetition_waits_for_its_first_call(stage: Stage) -> None:
+def test_a_repeated_request_waits_for_its_first_call(stage: Stage) -> None:
     stage.observer.insert_many([1, 2])
     request = uuid.uuid4()
     first = stage.first.match(request)
@@ -494,7 +496,7 @@ def test_a_repetition_waits_for_its_first_call(stage: Stage) -> None:
     assert stage.observer.value("select count(*) from taskqueue.lease where setup = %s", stage.setup) == 1
 
 
-def test_a_repetition_gets_a_job_when_its_first_call_is_rolled_back(stage: Stage) -> None:
+def test_a_repeated_request_gets_a_job_when_its_first_call_is_rolled_back(stage: Stage) -> None:
     stage.observer.insert(1)
     request = uuid.uuid4()
     first = stage.first.match(request)
@@ -504,7 +506,7 @@ def test_a_repetition_gets_a_job_when_its_first_call_is_rolled_back(stage: Stage
 
 @pytest.mark.parametrize("commit", [True, False])
 @pytest.mark.parametrize("function", ["finish_job", "release_job"])
-def test_a_repetition_is_answered_while_its_job_ends(stage: Stage, function: str, commit: bool) -> None:
+def test_a_repeated_request_is_answered_while_its_job_ends(stage: Stage, function: str, commit: bool) -> None:
     stage.observer.insert_many([1, 2])
     request = uuid.uuid4()
     first = stage.observer.match(request)

@@ -91,7 +91,9 @@ def pairs(family: Family, name: str) -> list[tuple[int, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MATCHING.calls)
-def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -> None:
+def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
+    new_scene: Callable[[], Scene], name: str
+) -> None:
     """One order of each pair: the second call comes while the first transaction is open.
 
     Of the pairs of two calls in which no agent asks for jobs, half; the second tier runs all orders of all pairs.
@@ -109,7 +111,7 @@ def test_each_pair_of_matching_once(new_scene: Callable[[], Scene], name: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
+def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: Family) -> None:
     """A fixed sample of what the second tier runs; pairs of matching come once each above."""
     every = 96 if family is MATCHING else 48
     for name in family.calls:
@@ -130,21 +132,23 @@ def test_some_pairs(new_scene: Callable[[], Scene], family: Family) -> None:
         ("cloud", "add"),
     ],
 )
-def test_a_setup_removed_meanwhile(new_scene: Callable[[], Scene], family: str, name: str) -> None:
+def test_a_setup_removed_during_a_call_leaves_nothing_behind(
+    new_scene: Callable[[], Scene], family: str, name: str
+) -> None:
     """Nothing of it is left behind, and who waited for the removal finds no setup, or makes it anew."""
     assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["configure", "digest", "broker"])
-def test_the_same_call_twice(new_scene: Callable[[], Scene], name: str) -> None:
+def test_two_calls_of_the_same_kind_at_once_both_succeed(new_scene: Callable[[], Scene], name: str) -> None:
     """Two programs that import or configure the same: one waits for the other, and neither fails."""
     assert compare(BROKERED, new_scene, [name, name]) > 2
 
 
 @pytest.mark.drawn
 @pytest.mark.parametrize(("family", "name"), NAMES)
-def test_all_pairs(new_scene: Callable[[], Scene], family: str, name: str) -> None:
+def test_all_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: str, name: str) -> None:
     for _, other in pairs(FAMILIES[family], name):
         assert compare(FAMILIES[family], new_scene, [name, other], every=ALL) > 2
         if ALL:
@@ -166,7 +170,7 @@ TRIPLES = [
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("names", TRIPLES)
-def test_three_at_once(new_scene: Callable[[], Scene], names: tuple[str, ...]) -> None:
+def test_three_calls_at_once_have_sequential_results(new_scene: Callable[[], Scene], names: tuple[str, ...]) -> None:
     assert compare(MATCHING, new_scene, names) > 6
 
 
@@ -185,7 +189,7 @@ def test_three_at_once(new_scene: Callable[[], Scene], names: tuple[str, ...]) -
         (["insert of a batch", "cancel of 5"], ["match of everything", "finish"], False),
     ],
 )
-def test_transactions_of_two_calls(
+def test_transactions_of_two_calls_deadlock_only_in_opposite_order(
     new_scene: Callable[[], Scene], first: list[str], second: list[str], deadlocks: bool
 ) -> None:
     """Callers who take the same two things in opposite order may deadlock, as anywhere; else nobody does."""

@@ -84,7 +84,7 @@ def test_jobs_of_a_queue_of_kind_cloud_bring_up_instances(q: Calls) -> None:
     assert q.rows("select distinct state, reason from monitor.instance_step") == [("finished", "it ended: finished")]
 
 
-def test_queues_have_their_own_instances(q: Calls) -> None:
+def test_each_queue_has_its_own_instances(q: Calls) -> None:
     waiting(q, 1)
     waiting(q, 2, site="OTHER")
     q.rows("select instance.add_jobs('s', '[{\"cpu\": 1, \"ram\": 1}]')")
@@ -95,7 +95,7 @@ def test_queues_have_their_own_instances(q: Calls) -> None:
     assert shown == [("placed", "no instance suited: a new one of type small; 2 cores and 4096 MB of it were free")]
 
 
-def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
+def test_held_jobs_and_too_large_jobs_are_not_placed(q: Calls) -> None:
     waiting(q, 1)
     q.rows("select taskqueue.hold('s', 'job', '1')")
     waiting(q, 2, cores=16)
@@ -110,7 +110,7 @@ def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
     assert schedule(q)[:2] == (1, 1)
 
 
-def test_nothing_is_rented_for_a_queue_that_is_offline(q: Calls) -> None:
+def test_no_instance_is_rented_for_an_offline_queue(q: Calls) -> None:
     waiting(q, 1)
     assert schedule(q)[:2] == (1, 1)
     world.load(q.connection, [{"queues": {"CLOUD": {"status": "offline"}}}], "s", merge=True)
@@ -141,7 +141,7 @@ def test_a_cancelled_job_frees_its_space(q: Calls) -> None:
     assert list(used(q).values()) == [("CLOUD", "requested", 2, 2, 1500)]
 
 
-def test_an_agent_takes_jobs_for_free_space_like_any_pilot(q: Calls) -> None:
+def test_an_agent_takes_jobs_for_free_space_as_a_pilot_does(q: Calls) -> None:
     q.rows("select instance.add_jobs('s', '[{\"cpu\": 3, \"ram\": 1000}]')")
     assert schedule(q) == (1, 1, 0, 0, 0)
     [instance] = used(q)
@@ -174,7 +174,7 @@ def test_an_expired_lease_of_a_job_for_free_space_leaves_the_instance(q: Calls) 
     assert used(q)[instance][2] == 1
 
 
-def test_an_instance_of_a_queue_takes_what_was_placed_on_another(q: Calls) -> None:
+def test_an_instance_may_take_jobs_placed_on_another_of_its_queue(q: Calls) -> None:
     waiting(q, 1, 2, 3, 4, 5)
     assert schedule(q) == (5, 3, 0, 0, 0)
     first, *_ = used(q)
@@ -205,7 +205,7 @@ def test_old_steps_and_instances_are_deleted(q: Calls) -> None:
     assert instance not in used(q)
 
 
-def test_a_limit_is_a_number_of_jobs(q: Calls) -> None:
+def test_the_limit_of_a_match_is_a_number_of_jobs(q: Calls) -> None:
     waiting(q, 1, 2)
     schedule(q)
     [instance] = used(q)
@@ -228,7 +228,7 @@ def test_a_repeated_request_has_the_same_answer(q: Calls) -> None:
         q.rows(query, instance, True)
 
 
-def test_a_lost_instance_lets_its_jobs_wait(q: Calls) -> None:
+def test_jobs_placed_on_a_lost_instance_wait_again(q: Calls) -> None:
     waiting(q, 1)
     schedule(q)
     [instance] = used(q)
@@ -254,7 +254,7 @@ def test_the_leases_of_a_lost_instance_end(q: Calls) -> None:
     assert list(match(q, again)) == [1]
 
 
-def test_jobs_that_cannot_be_matched_keep_none_from_others(q: Calls) -> None:
+def test_a_placed_job_that_does_not_match_keeps_no_other_from_matching(q: Calls) -> None:
     q.insert_many([1], Sites=["CLOUD"], MinRAM=1000, Platforms=["el9"])
     waiting(q, 2)
     schedule(q)
@@ -263,14 +263,14 @@ def test_jobs_that_cannot_be_matched_keep_none_from_others(q: Calls) -> None:
     assert list(match(q, instance, 1, Platform="el9")) == [1]
 
 
-def test_jobs_that_ask_for_more_than_cores_bring_up_nothing(q: Calls) -> None:
+def test_jobs_with_other_tags_than_cores_bring_up_no_instance(q: Calls) -> None:
     q.insert_many([1], Sites=["CLOUD"], Tags=["GPU"])
     q.insert_many([2], Sites=["CLOUD"], Tags=["4Processors", "MultiProcessor"])
     assert schedule(q)[:2] == (1, 1)
     assert list(placed(q)) == [2]
 
 
-def test_the_reason_of_an_ended_step(q: Calls) -> None:
+def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
     waiting(q, 1, 2, 3)
     schedule(q)
     for instance in used(q):
@@ -296,7 +296,7 @@ def test_the_reason_of_an_ended_step(q: Calls) -> None:
         ({"queue": "CLOUD"}, "step 5 is at queue CLOUD, and stands for no job"),
     ],
 )
-def test_worlds_with_impossible_steps(q: Calls, job: dict[str, Any], message: str) -> None:
+def test_worlds_with_impossible_steps_are_refused(q: Calls, job: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRequest, match=message):
         world.load(q.connection, [{"instance_jobs": [{"id": 5, "cpu": 1, "ram": 1, **job}]}], "s", merge=True)
 
@@ -310,7 +310,7 @@ def test_a_login_for_one_owner_adds_no_steps(connect: Callable[..., Connection])
         assert (state, "acts for one owner" in message) == ("PB002", True)
 
 
-def test_a_viewer_may_ask_why(connect: Callable[..., Connection]) -> None:
+def test_a_viewer_may_read_explanations_and_plans(connect: Callable[..., Connection]) -> None:
     q = Calls(connect(), "s")
     q.rows('select instance.add_jobs(\'s\', \'[{"id": 5, "task": 1, "cpu": 1, "ram": 1}]\')')
     viewer = Calls(connect("broker_viewer"), "s")
@@ -346,7 +346,9 @@ def test_needs_of_a_step_for_a_job_do_not_change(q: Calls) -> None:
         ((1, 1, '{"Sight": 1}'), "key Sight", "PB001"),
     ],
 )
-def test_asking_wrongly(q: Calls, arguments: tuple[Any, ...], message: str, state: str) -> None:
+def test_a_match_on_an_instance_with_wrong_arguments_is_refused(
+    q: Calls, arguments: tuple[Any, ...], message: str, state: str
+) -> None:
     q.rows("select setval('instance.instance_id', 1, false)")
     waiting(q, 1)
     schedule(q)

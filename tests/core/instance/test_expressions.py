@@ -39,7 +39,7 @@ def expressions() -> st.SearchStrategy[str]:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(expression=expressions())
-def test_values_are_those_of_python(rolled_back: Connection, expression: str) -> None:
+def test_values_of_expressions_are_those_of_python(rolled_back: Connection, expression: str) -> None:
     names: dict[str, Any] = {name: Fraction(value) for name, value in INPUTS.items()}
     names |= {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
     exact = expression.replace("0.25", "quarter")
@@ -53,7 +53,7 @@ def test_values_are_those_of_python(rolled_back: Connection, expression: str) ->
      ("12 / 2 / 3", 2), ("min(size, files, 7)", 5), ("-size + 2 * -3", -18), ("((size))", 12), ("2 * unknown", None),
      ("max(unknown, 1)", None)],
 )  # fmt: skip
-def test_values(rolled_back: Connection, expression: str, value: float | None) -> None:
+def test_expressions_have_their_literal_values(rolled_back: Connection, expression: str, value: float | None) -> None:
     found = evaluate(rolled_back, expression, INPUTS)
     assert (found if found is None else float(found)) == value
 
@@ -64,7 +64,7 @@ def test_values(rolled_back: Connection, expression: str, value: float | None) -
      "2 ^ 3", "a.b", "pg_sleep(1)", "'x'", "1; drop table x", "ceil 2", "1 / 0",
      "size / (files - 5)", "x" * 501, "min(1,)", "--"],
 )  # fmt: skip
-def test_what_is_no_expression(rolled_back: Connection, expression: str) -> None:
+def test_an_invalid_expression_is_refused(rolled_back: Connection, expression: str) -> None:
     with pytest.raises(psycopg.Error) as caught, rolled_back.transaction():
         evaluate(rolled_back, expression, INPUTS)
     assert caught.value.sqlstate == "PB001"

@@ -48,14 +48,14 @@ def sound(db: Connection) -> None:
     assert db.execute("select * from monitor.instance_difference").fetchall() == []
 
 
-def test_ids_are_given_or_made(with_types: Connection) -> None:
+def test_ids_of_steps_are_given_or_made(with_types: Connection) -> None:
     [made] = add(with_types, {"cpu": 1, "ram": 1})
     given = made + 40
     assert add(with_types, {"id": given, "cpu": 1, "ram": 1}) == [given]
     assert add(with_types, {"cpu": 1, "ram": 1}, {"id": made + 7}, {}) == [given + 1, made + 7, given + 2]
 
 
-def test_needs_come_later(with_types: Connection) -> None:
+def test_a_step_waits_until_its_needs_are_known(with_types: Connection) -> None:
     [first, second, third] = add(
         with_types,
         {"cpu": 1, "ram": "2 * size", "inputs": {"files": 3}},
@@ -113,7 +113,7 @@ def test_steps_that_no_type_takes_do_not_stop_others(with_types: Connection) -> 
     sound(with_types)
 
 
-def test_no_type_has_both(with_types: Connection) -> None:
+def test_a_step_that_no_type_fits_in_cores_and_memory_together_is_unschedulable(with_types: Connection) -> None:
     with_types.execute(
         "select resource.store('s', 'instance_type', %s)", [Jsonb([{"name": "wide", "cpu": 64, "ram": 64, "price": 2}])]
     )
@@ -122,13 +122,13 @@ def test_no_type_has_both(with_types: Connection) -> None:
     assert steps(with_types, "reason") == [("step 1 fits no instance type: none has 60 cores and 10000 MB together",)]
 
 
-def test_an_empty_catalogue(rolled_back: Connection) -> None:
+def test_an_empty_catalogue_of_instance_types_fits_no_step(rolled_back: Connection) -> None:
     add(rolled_back, {"id": 1, "cpu": 1, "ram": 1})
     assert schedule(rolled_back) == (0, 0, 0, 0, 1)
     assert steps(rolled_back, "reason") == [("step 1 fits no instance type: the catalogue is empty",)]
 
 
-def test_ends_and_returns(with_types: Connection) -> None:
+def test_steps_can_be_finished_cancelled_and_returned(with_types: Connection) -> None:
     add(with_types, *({"id": n, "cpu": 2, "ram": 100} for n in range(1, 6)))
     assert schedule(with_types) == (5, 5, 0, 0, 0)
     assert call(with_types, "finish_steps", [1, 9, 2]) == [
@@ -182,7 +182,9 @@ def test_steps_of_a_lost_instance_wait_again(with_types: Connection) -> None:
         ([{"id": 9, "ram": "size - 8", "inputs": {"size": 1}}], "PB001", "step 9: ram comes to -7"),
     ],
 )
-def test_bad_steps(with_types: Connection, elements: Any, code: str, message: str) -> None:
+def test_bad_steps_are_refused_by_element_and_key(
+    with_types: Connection, elements: Any, code: str, message: str
+) -> None:
     """Nothing is stored of a call that has one bad element."""
     add(with_types, {"id": 5, "cpu": 1, "ram": 1})
     with pytest.raises(psycopg.Error) as caught, with_types.transaction():
@@ -192,7 +194,7 @@ def test_bad_steps(with_types: Connection, elements: Any, code: str, message: st
     assert steps(with_types, "step_id") == [(5,)]
 
 
-def test_bad_needs(with_types: Connection) -> None:
+def test_bad_needs_are_refused_by_element_and_key(with_types: Connection) -> None:
     add(with_types, {"id": 5, "cpu": 1, "ram": 1})
     schedule(with_types)
     for element, code, message in (
@@ -206,7 +208,7 @@ def test_bad_needs(with_types: Connection) -> None:
         assert (caught.value.sqlstate, caught.value.diag.message_primary) == (code, message)
 
 
-def test_bad_settings(with_types: Connection) -> None:
+def test_bad_settings_and_setups_are_refused(with_types: Connection) -> None:
     for query in (
         """select instance.set_settings('s', '{"most": 1}')""",
         """select instance.set_settings('s', '{"most_instances": -1}')""",
@@ -222,7 +224,7 @@ def test_bad_settings(with_types: Connection) -> None:
         assert caught.value.diag.message_hint
 
 
-def test_explanations(with_types: Connection) -> None:
+def test_explain_step_describes_each_instance_and_the_choice(with_types: Connection) -> None:
     add(with_types, {"id": 1, "cpu": 5, "ram": 100}, {"id": 2, "cpu": 1, "ram": 100, "instance_type": "small"})
     schedule(with_types)
     ids = [one for (one,) in with_types.execute("select instance_id from monitor.instance order by price").fetchall()]
@@ -248,7 +250,7 @@ def test_explanations(with_types: Connection) -> None:
     assert caught.value.sqlstate == "PB004"
 
 
-def test_totals_and_the_bound(with_types: Connection) -> None:
+def test_totals_give_the_price_and_its_lower_bound(with_types: Connection) -> None:
     """3 steps of 4 cores and 8,192 MB on two large instances; the relaxation pays for 12 of 8 cores: 12 / 8 * 3."""
     add(with_types, *({"id": n, "task": 1, "cpu": 4, "ram": 8192} for n in range(1, 4)))
     schedule(with_types, 1)
@@ -258,7 +260,7 @@ def test_totals_and_the_bound(with_types: Connection) -> None:
     assert [float(value) for value in row] == pytest.approx([1, 2, 3, 12, 16, 0.75, 6, 4.5, 1 / 3])
 
 
-def test_the_bound_is_a_mix_of_two_types(with_types: Connection) -> None:
+def test_the_lower_bound_may_mix_two_instance_types(with_types: Connection) -> None:
     """Cores are cheap in one type, memory in the other: 10 cores and 100 MB take 9.09 and 0.91 of them."""
     with_types.execute("delete from resource.instance_type")
     with_types.execute("""
@@ -271,7 +273,7 @@ def test_the_bound_is_a_mix_of_two_types(with_types: Connection) -> None:
     assert float(bound) == pytest.approx((10 - memory) * 1 + memory * 5, abs=1e-6)
 
 
-def test_no_instance_goes_over_what_it_has(with_types: Connection) -> None:
+def test_no_instance_can_be_used_over_its_capacity(with_types: Connection) -> None:
     """By constraint, whoever writes."""
     add(with_types, {"id": 1, "cpu": 1, "ram": 100})
     schedule(with_types)

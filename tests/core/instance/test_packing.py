@@ -115,7 +115,7 @@ def test_placements_are_those_of_the_model(
 @pytest.mark.drawn
 @settings(quickly, max_examples=1000)
 @given(case=inputs(steps=25, instances=8))
-def test_placements_in_more_cases(
+def test_placements_are_those_of_the_model_in_a_thousand_cases(
     rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
 ) -> None:
     compare(rolled_back, case)
@@ -124,14 +124,13 @@ def test_placements_in_more_cases(
 @pytest.mark.drawn
 @settings(quickly, max_examples=60)
 @given(case=inputs(steps=200, instances=40))
-def test_larger_inputs(
+def test_placements_of_larger_inputs_are_those_of_the_model(
     rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
 ) -> None:
     compare(rolled_back, case)
 
 
-@pytest.mark.slow
-def test_placements_on_more_instances_than_a_block_holds(rolled_back: Connection) -> None:
+def test_placements_are_those_of_the_model_over_hundreds_of_instances(rolled_back: Connection) -> None:
     """Blocks of the list of instances are full and cut in two, also where what is free and hints are equal."""
     draw = random.Random(0)
     types = [Type(f"t{n}", Fraction(40), Fraction(40), Fraction(n)) for n in range(3)]
@@ -148,7 +147,7 @@ def test_placements_on_more_instances_than_a_block_holds(rolled_back: Connection
     compare(rolled_back, (types, there, steps, None, False))
 
 
-def test_a_limit_counts_again_what_was_released(rolled_back: Connection) -> None:
+def test_an_instance_released_in_a_schedule_frees_a_place_under_the_limit(rolled_back: Connection) -> None:
     """An instance of a type that no step may use holds the only place: it is released, and the place is used."""
     two, four = Type("two", Fraction(2), Fraction(2), Fraction(1)), Type("four", Fraction(4), Fraction(4), Fraction(2))
     put(rolled_back, [two, four], [Instance(1, "two", two.cpu, two.ram)], [Step(FIRST, Fraction(3), Fraction(3))])
@@ -157,7 +156,7 @@ def test_a_limit_counts_again_what_was_released(rolled_back: Connection) -> None
 
 
 @pytest.mark.parametrize("of", ["setup", "task", "each task"])
-def test_limits(rolled_back: Connection, of: str) -> None:
+def test_steps_over_a_limit_of_instances_wait_with_the_reason(rolled_back: Connection, of: str) -> None:
     """Steps over the limit wait, with the reason, and are placed as instances free up."""
     two = Type("two", Fraction(2), Fraction(2), Fraction(1))
     put(rolled_back, [two], [], [Step(FIRST + n, Fraction(2), Fraction(1)) for n in range(5)])
@@ -173,7 +172,7 @@ def test_limits(rolled_back: Connection, of: str) -> None:
     assert rolled_back.execute("select * from instance.schedule_task('m', 1)").fetchone() == (1, 0, 0, 2, 0)
 
 
-def test_all_tasks_in_one_call(db: Connection) -> None:
+def test_one_call_schedules_all_tasks_on_instances_of_their_own(db: Connection) -> None:
     """Tasks have instances of their own; those of no task may be used by all."""
     db.execute("insert into resource.setup (setup) values ('m')")
     db.execute("insert into resource.instance_type (setup, name, cpu, ram, price) values ('m', 'four', 4, 4, 1)")
@@ -190,7 +189,7 @@ def test_all_tasks_in_one_call(db: Connection) -> None:
     assert of_task == {1: [7, 7, 8], 2: [9, 9, 10], None: [11, 11, 12]}
 
 
-def test_what_a_schedule_does_is_undone_with_its_transaction(rolled_back: Connection) -> None:
+def test_a_schedule_is_undone_with_its_transaction(rolled_back: Connection) -> None:
     put(rolled_back, [Type("two", Fraction(2), Fraction(2), Fraction(1))], [], [Step(FIRST, Fraction(1), Fraction(1))])
     with rolled_back.transaction(force_rollback=True):
         assert rolled_back.execute("call instance.schedule('m', p_commit => false)").fetchone() == (1, 1, 0, 0, 0)

@@ -34,7 +34,7 @@ def why_not(q: Calls, queue: str = "A") -> Any:
 
 
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str) -> None:
+def test_excess_jobs_are_rebrokered_lowest_ids_first(rolled_back: Connection, profile: str) -> None:
     jobs = [*queued(A, 10), *queued(B, 1), Job("running", A)]
     q = make(rolled_back, World({LIMIT: 4}, jobs), [A, B], profile)
     # min(10 - 3 x 1, 10 - 4, 10 - 0.3 x 11) = 6; panda2026 leaves one more
@@ -49,7 +49,7 @@ def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str)
     assert q.rows("select * from workload.count_difference") == []
 
 
-def test_the_configuration_is_looked_up_once_however_many_queues_there_are(rolled_back: Connection) -> None:
+def test_the_configuration_is_read_once_for_any_number_of_queues(rolled_back: Connection) -> None:
     queues = [Queue(f"Q{n}") for n in range(20)]
     jobs = [job for queue in queues for job in queued(queue, 5)]
     q = make(rolled_back, World({LIMIT: 0}, jobs), queues, "documented")
@@ -72,7 +72,7 @@ def test_the_configuration_is_looked_up_once_however_many_queues_there_are(rolle
         ([*queued(PAUSED, 4)], {LIMIT: 0}, "queue P is paused or marked disableReassign"),
     ],
 )
-def test_each_threshold_is_strict(
+def test_each_threshold_of_fast_rebrokerage_is_strict(
     rolled_back: Connection, jobs: list[Job], config: dict[str, float], reason: str
 ) -> None:
     q = make(rolled_back, World(config, jobs), [A, B, PAUSED, SLOTS])
@@ -83,14 +83,14 @@ def test_each_threshold_is_strict(
     assert first.name not in moved(q)
 
 
-def test_zero_is_a_limit_in_doc_and_none_in_panda2026(rolled_back: Connection) -> None:
+def test_a_limit_of_0_applies_in_doc_and_is_off_in_panda2026(rolled_back: Connection) -> None:
     q = make(rolled_back, World({LIMIT: 0}, queued(A, 3)), [A])
     assert moved(q, dry_run=True) == {"A": (3, 3)}  # ceil(min(3 - 0, 3 - 0, 3 - 0.9)) = 3
     q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
     assert (moved(q), why_not(q)) == ({}, f"{LIMIT} is 0")
 
 
-def test_loaded_counts_count_and_only_jobs_here_go(rolled_back: Connection) -> None:
+def test_loaded_counts_add_to_the_excess_but_only_local_jobs_are_rebrokered(rolled_back: Connection) -> None:
     q = make(rolled_back, World({LIMIT: 1}, queued(A, 2)), [A])
     q.rows(
         "insert into workload.statistic (setup, queue, gshare, status, njobs)"
@@ -99,7 +99,7 @@ def test_loaded_counts_count_and_only_jobs_here_go(rolled_back: Connection) -> N
     assert moved(q) == {"A": (9, 2)}
 
 
-def test_random_counts_as_by_hand(rolled_back: Connection) -> None:
+def test_random_counts_give_the_excess_computed_by_hand(rolled_back: Connection) -> None:
     chance = random.Random(4)
     queues = [Queue(f"Q{n}") for n in range(8)]
     counts = {queue.name: (chance.randint(0, 30), chance.choice([0, 0, 1, 2, 5])) for queue in queues}

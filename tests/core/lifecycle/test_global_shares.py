@@ -83,7 +83,7 @@ def test_targets_go_down_the_tree_and_usage_goes_up(q: Calls) -> None:
     assert {row["source"] for row in found.values()} == {"loaded"}
 
 
-def test_the_way_down_goes_to_the_branch_that_is_behind(q: Calls) -> None:
+def test_the_order_of_leaves_goes_first_into_the_branch_furthest_behind(q: Calls) -> None:
     """Top: Production lacks 0.25 of the whole, Analysis has 0.25 too much; below, Reprocessing lacks 0.15, MC 0.1."""
     store(q, ATLAS)
     assert behind(q) == ["Reprocessing", "MC", "Analysis"]
@@ -111,13 +111,13 @@ def test_the_way_down_goes_to_the_branch_that_is_behind(q: Calls) -> None:
         ),
     ],
 )
-def test_targets_that_are_odd(q: Calls, shares: list[Share], whole: dict[str, float]) -> None:
+def test_odd_targets_are_shared_out(q: Calls, shares: list[Share], whole: dict[str, float]) -> None:
     store(q, shares)
     assert column(q, "target_of_whole") == pytest.approx(whole)
     assert len(behind(q)) == sum(row["is_leaf"] for row in tree(q).values())
 
 
-def test_shares_that_stand_at_the_top_for_want_of_a_parent_say_so(q: Calls) -> None:
+def test_shares_without_a_reachable_parent_are_at_the_top_with_the_reason(q: Calls) -> None:
     store(q, [("a", "gone", 1, 0), ("b", "c", 1, 0), ("c", "b", 1, 0), ("d", "c", 1, 0), ("e", None, 1, 0)])
     said = column(q, "problem")
     assert said.pop("a") == "its parent is not there"
@@ -131,7 +131,7 @@ def test_a_target_of_0_is_used_by_999999_as_in_panda(q: Calls) -> None:
     assert column(q, "usage") == {"a": 999999, "b": 0, "c": 0.5}
 
 
-def test_a_deep_tree(q: Calls) -> None:
+def test_a_tree_of_100_levels_is_read(q: Calls) -> None:
     store(q, [(f"s{n}", f"s{n - 1}" if n else None, 1, n) for n in range(100)])
     found = tree(q)
     assert (
@@ -164,7 +164,7 @@ def expected_order(shares: list[Share]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_is_that_of_a_small_computation(q: Calls, seed: int) -> None:
+def test_the_order_of_leaves_is_that_of_a_small_computation(q: Calls, seed: int) -> None:
     rng = random.Random(seed)
     shares: list[Share] = []
     for number in range(30):
@@ -174,7 +174,7 @@ def test_the_order_is_that_of_a_small_computation(q: Calls, seed: int) -> None:
     assert behind(q) == expected_order(shares)
 
 
-def test_chances_follow_targets_and_lean_to_what_is_behind(q: Calls) -> None:
+def test_chances_follow_targets_and_favour_shares_that_are_behind(q: Calls) -> None:
     store(q, [("a", None, 3, 75), ("b", None, 1, 25)])
     assert chances(q, "a", "b") == pytest.approx({"a": 0.75, "b": 0.25})
     store(q, [("a", None, 3, 50), ("b", None, 1, 50)])  # a is at 2/3 of its target, b at twice its own
@@ -185,7 +185,7 @@ def test_chances_follow_targets_and_lean_to_what_is_behind(q: Calls) -> None:
     assert chances(q, "a", "b") == pytest.approx({"a": 0.75, "b": 0.25})
 
 
-def test_what_an_idle_share_leaves_goes_to_its_siblings_first(q: Calls) -> None:
+def test_the_part_of_an_idle_share_goes_to_its_siblings_first(q: Calls) -> None:
     store(q, [("A", None, 1, 0), ("A1", "A", 1, 0), ("A2", "A", 1, 0), ("B", None, 1, 0)])
     assert chances(q, "A1", "A2", "B") == pytest.approx({"A1": 0.25, "A2": 0.25, "B": 0.5})
     assert chances(q, "A2", "B") == pytest.approx({"A2": 0.5, "B": 0.5})
@@ -229,7 +229,7 @@ def figures(q: Calls) -> dict[str, tuple[Any, ...]]:
     return {row[0]: row[1:] for row in q.rows(query, q.setup)}
 
 
-def test_usage_is_measured_from_the_jobs_here(q: Calls) -> None:
+def test_usage_is_measured_from_the_jobs_of_this_database(q: Calls) -> None:
     now = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
     q.set_clock(now)
     store(q, [(*share[:3], 12345) for share in ATLAS], queued=1)
@@ -256,7 +256,7 @@ def test_usage_is_measured_from_the_jobs_here(q: Calls) -> None:
     assert {row[4] for row in found.values()} == {now}
 
 
-def test_brokerage_reads_what_was_measured(q: Calls) -> None:
+def test_brokerage_reads_the_measured_usage(q: Calls) -> None:
     store(q, [("User Analysis", None, 1, None), ("Production", None, 3, None)])
     make(q, "User Analysis", 3, "running")
     make(q, "Production", 1, "running", first=MADE_HERE + 100)
@@ -267,7 +267,7 @@ def test_brokerage_reads_what_was_measured(q: Calls) -> None:
     assert (usage, above) == pytest.approx((3, 30 / (10 + 20 * 10 / 11)))
 
 
-def test_loaded_figures_stay_where_no_job_was_made_here(q: Calls) -> None:
+def test_loaded_usage_is_kept_where_no_job_was_made_here(q: Calls) -> None:
     store(q, ATLAS, queued=7)
     before = figures(q)
     make(q, "MC", 5, "running", first=5)  # an id of another installation
@@ -276,7 +276,7 @@ def test_loaded_figures_stay_where_no_job_was_made_here(q: Calls) -> None:
     assert column(q, "running")["MC"] == 80
 
 
-def test_figures_fall_to_0_when_all_jobs_have_ended(q: Calls) -> None:
+def test_measured_usage_falls_to_0_when_all_jobs_have_ended(q: Calls) -> None:
     store(q, ATLAS, queued=7)
     make(q, "MC", 5, "finished")
     assert measure(q) == 4
@@ -289,7 +289,7 @@ def by_group(q: Calls) -> dict[str, float]:
     return dict(q.rows(query, q.setup))
 
 
-def test_dispatch_follows_the_tree_where_the_setting_says_so(q: Calls) -> None:
+def test_dispatch_follows_the_tree_of_shares_if_the_setting_is_global(q: Calls) -> None:
     store(q, [("A", None, 3, 50), ("B", None, 1, 50)])
     q.set_group("A", 10)
     for job, name in enumerate(["A", "B", "other"], 1):
@@ -312,7 +312,7 @@ def test_dispatch_follows_the_tree_where_the_setting_says_so(q: Calls) -> None:
     assert q.value("select count(*) from taskqueue.share_correction") == 0
 
 
-def test_the_first_queue_of_a_share_has_its_price_at_once(q: Calls) -> None:
+def test_the_first_queue_of_a_share_has_its_priority_at_once(q: Calls) -> None:
     store(q, [("A", None, 3, 1), ("B", None, 1, 1)])
     q.settings(shares="global")
     q.insert(1, OwnerGroup="B")
@@ -330,7 +330,7 @@ def test_a_share_with_target_0_is_drawn_when_little_else_waits(q: Calls) -> None
     assert by_group(q) == pytest.approx({"A": 2000, "zero": 0.001})
 
 
-def test_usage_that_is_too_old_does_not_count(q: Calls) -> None:
+def test_usage_that_was_measured_too_long_ago_does_not_count(q: Calls) -> None:
     now = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
     q.set_clock(now)
     store(q, [("A", None, 3, 50), ("B", None, 1, 50)])
@@ -342,7 +342,7 @@ def test_usage_that_is_too_old_does_not_count(q: Calls) -> None:
         assert by_group(q)["A"] == pytest.approx(a)
 
 
-def test_groups_are_priced_anew_when_they_moved_by_more_than_a_tenth(q: Calls) -> None:
+def test_groups_are_repriced_after_a_change_of_more_than_a_tenth(q: Calls) -> None:
     q.settings(shares="global", share_delay=0)
     store(q, [("A", None, 1, None), ("B", None, 1, None)])
     make(q, "A", 100, "running")
@@ -365,7 +365,7 @@ def test_groups_are_priced_anew_when_they_moved_by_more_than_a_tenth(q: Calls) -
     assert before == pytest.approx({"A": 1000, "B": 1000}) and after["A"] < 0.9 * before["A"] < before["B"] < after["B"]
 
 
-def test_measuring_leaves_diracs_law_alone(q: Calls) -> None:
+def test_measuring_usage_does_not_change_shares_by_group(q: Calls) -> None:
     store(q, [("A", None, 3, None), ("B", None, 1, None)])
     make(q, "B", 10, "running")
     for job, name in enumerate("AB", 1):
@@ -381,7 +381,7 @@ def test_measuring_leaves_diracs_law_alone(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_what_runs_converges_to_the_targets(db: Connection) -> None:
+def test_running_jobs_converge_to_the_targets(db: Connection) -> None:
     """Jobs of two shares with targets 3:1 wait, 50 slots are all B's; each turn ten jobs end and ten are drawn."""
     q = Calls(db)
     store(q, [("A", None, 3, None), ("B", None, 1, None)])

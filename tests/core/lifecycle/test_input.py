@@ -129,7 +129,7 @@ def test_jobs_without_a_number_wait_for_the_whole_input(rolled_back: Connection,
     assert grids.status(db, "s", first) == "activated"
 
 
-def test_found_counts_positions_not_files(rolled_back: Connection) -> None:
+def test_the_number_of_found_files_counts_positions(rolled_back: Connection) -> None:
     """A copy that found 13 has the files up to position 13, of which there are two here."""
     db = rolled_back
     _load(db, {"main": {"files": SIX, "replicas": {"DISKA": {"found": 13, "total": 20}}}})
@@ -261,7 +261,7 @@ def _worlds() -> Iterator[tuple[int, Row]]:
 
 
 @pytest.mark.slow
-def test_ready_is_what_the_law_calls_ready(rolled_back: Connection) -> None:
+def test_ready_jobs_are_those_of_the_definition_in_random_worlds(rolled_back: Connection) -> None:
     """60 worlds; shared names, gaps, copies with and without names, jobs beyond the input and without a number."""
     seen = set()
     for seed, given in _worlds():

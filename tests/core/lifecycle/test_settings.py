@@ -81,14 +81,14 @@ def test_every_setting_is_bounded_and_explained(db: Connection) -> None:
     assert sorted(names) == sorted(set(names))  # each is in one place
 
 
-def test_one_grammar_for_all(rolled_back: Connection) -> None:
+def test_settings_of_all_schemas_are_read_with_one_grammar(rolled_back: Connection) -> None:
     for schema, name, kind, *_ in settings(rolled_back):
         for given, value in TAKEN.get(name, TAKEN.get(kind, [])):
             assert change(rolled_back, schema, {name: given}) is None, (schema, name, given)
             assert stored(rolled_back, schema)[name] == value, (schema, name, given)
 
 
-def test_refusals_name_key_and_value(rolled_back: Connection) -> None:
+def test_refusals_of_settings_name_key_and_value(rolled_back: Connection) -> None:
     for schema, name, kind, required, comment, checks in settings(rolled_back):
         change(rolled_back, schema, {})
         before = stored(rolled_back, schema)
@@ -103,7 +103,7 @@ def test_refusals_name_key_and_value(rolled_back: Connection) -> None:
         assert stored(rolled_back, schema) == before
 
 
-def test_all_or_none(rolled_back: Connection) -> None:
+def test_settings_are_changed_all_or_none(rolled_back: Connection) -> None:
     assert change(rolled_back, "lifecycle", {"most": 5, "jobs_kept": "1 day"}) is None
     assert change(rolled_back, "lifecycle", {"most": 6, "jobs_kept": 0})
     assert stored(rolled_back, "lifecycle") | {"setup": "s"} == {
@@ -120,7 +120,7 @@ def test_all_or_none(rolled_back: Connection) -> None:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_unknown_settings(rolled_back: Connection, schema: str) -> None:
+def test_unknown_settings_are_refused_with_the_nearest_name(rolled_back: Connection, schema: str) -> None:
     first = next(name for of, name, *_ in settings(rolled_back) if of == schema)
     refusal = change(rolled_back, schema, {first + "x": 1})
     assert refusal and refusal.message_primary == f"setting {first}x is not known (its value is 1)"
@@ -133,7 +133,7 @@ def test_unknown_settings(rolled_back: Connection, schema: str) -> None:
     assert refusal and refusal.message_primary == 'setting setup is not known (its value is "other")'
 
 
-def test_a_setting_of_another_schema(rolled_back: Connection) -> None:
+def test_the_refusal_of_a_setting_of_another_schema_names_its_function(rolled_back: Connection) -> None:
     refusal = change(rolled_back, "lifecycle", {"history_kept": "30 days"})
     assert refusal and refusal.message_hint and "belongs to taskqueue.set_settings" in refusal.message_hint
 
@@ -156,7 +156,7 @@ def test_timeouts_follow_the_profile_of_the_setup(rolled_back: Connection) -> No
     assert timeouts() == "panda2026"
 
 
-def test_one_setting_keeps_both_histories(rolled_back: Connection) -> None:
+def test_one_setting_sets_the_retention_of_both_histories(rolled_back: Connection) -> None:
     old = """
         create table taskqueue.history_20200101 partition of taskqueue.history
           for values from ('2020-01-01 00:00Z') to ('2020-01-02 00:00Z');

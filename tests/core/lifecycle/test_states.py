@@ -57,7 +57,7 @@ def _error(db: Connection, query: str, *arguments: Any) -> psycopg.Error:
     return raised.value
 
 
-def test_the_changes_that_there_are_and_no_others(db: Connection) -> None:
+def test_only_the_listed_changes_of_status_are_allowed(db: Connection) -> None:
     allowed = set(db.execute("select from_status, to_status from workload.transition where from_status is not null"))
     assert allowed == {(a, b) for a in FORWARD for b in FORWARD[a] | (ENDS - {"finished"})}
     [job] = grids.make(db, "s")
@@ -77,7 +77,7 @@ def test_the_changes_that_there_are_and_no_others(db: Connection) -> None:
                 assert grids.status(db, "s", job) == before
 
 
-def test_a_change_from_another_status_touches_nothing(db: Connection) -> None:
+def test_a_change_from_another_status_changes_no_job(db: Connection) -> None:
     jobs = grids.make(db, "s", jobs=3)
     db.execute("select workload.change_status('s', %s, 'defined', 'assigned', 'test')", ([jobs[1]],))
     call = "select workload.change_status('s', %s::bigint[], 'defined', 'cancelled', 'test')"
@@ -89,7 +89,7 @@ def test_a_change_from_another_status_touches_nothing(db: Connection) -> None:
     assert grids.differences(db, "s") == []
 
 
-def test_jobs_say_what_they_read(db: Connection) -> None:
+def test_jobs_record_the_input_that_they_read(db: Connection) -> None:
     first = grids.make(db, "s", jobs=2)
     second = grids.make(db, "s", queue="QB", jobs=9)
     query = """select job_id, number, queue, input_files, input_bytes, events, cores
@@ -100,7 +100,7 @@ def test_jobs_say_what_they_read(db: Connection) -> None:
     assert grids.make(db, "s", jobs=1) == []
 
 
-def test_the_way_of_a_job(db: Connection) -> None:
+def test_the_status_of_a_job_follows_its_lease_from_defined_to_finished(db: Connection) -> None:
     [job] = grids.make(db, "s")
     assert grids.activate(db, "s") == {"assigned": 1, "activated": 1}
     assert grids.match(db, "s", "QB") is None
@@ -123,7 +123,7 @@ def test_the_way_of_a_job(db: Connection) -> None:
     assert who == [(True,)]
 
 
-def test_who_finishes_without_a_word_was_running(db: Connection) -> None:
+def test_a_job_that_finishes_without_a_report_is_recorded_as_running_before(db: Connection) -> None:
     [job] = grids.make(db, "s")
     grids.activate(db, "s")
     db.execute("select taskqueue.finish_job('s', %s, %s)", grids.match(db, "s"))
@@ -154,7 +154,7 @@ def test_a_job_that_is_given_back_waits_again(db: Connection, state: str) -> Non
     assert grids.differences(db, "s") == []
 
 
-def test_batches_go_on_where_one_is_refused(db: Connection) -> None:
+def test_a_batch_goes_on_after_a_refused_element(db: Connection) -> None:
     jobs = grids.make(db, "s", jobs=3)
     grids.activate(db, "s")
     taken = dict(found for _ in jobs if (found := grids.match(db, "s")))
@@ -190,13 +190,13 @@ def test_batches_go_on_where_one_is_refused(db: Connection) -> None:
         ([{"job_id": 1}] * 10001, "10001 jobs in one call"),
     ],
 )
-def test_lists_that_are_no_reports_are_refused(db: Connection, reports: Any, said: str) -> None:
+def test_malformed_lists_of_reports_are_refused(db: Connection, reports: Any, said: str) -> None:
     for call in ("report_jobs", "finish_jobs"):
         error = _error(db, f"select * from taskqueue.{call}('s', %s)", Jsonb(reports))
         assert (error.sqlstate, error.diag.message_primary) == ("PB001", said)
 
 
-def test_cancelling_whatever_a_job_does(db: Connection) -> None:
+def test_jobs_can_be_cancelled_in_every_state(db: Connection) -> None:
     waiting, leased, ended = grids.make(db, "s", jobs=3)
     grids.activate(db, "s")
     [defined] = grids.make(db, "s")
@@ -226,7 +226,7 @@ def test_a_cancelled_task_is_brokered_no_more(db: Connection) -> None:
     assert _error(db, "select lifecycle.cancel_task('s', 2)").sqlstate == "PB004"
 
 
-def test_work_that_goes_back_to_its_task_gets_a_new_job(connect: Callable[..., Connection]) -> None:
+def test_work_returned_to_its_task_gets_a_new_job(connect: Callable[..., Connection]) -> None:
     db = connect()
     grids.load(db, "s")
     db.execute("call brokerage.broker_jobs('s', p_seed => 1)")
@@ -258,7 +258,9 @@ def test_work_that_goes_back_to_its_task_gets_a_new_job(connect: Callable[..., C
         ("delete from workload.job where status = 'running'", None, "leased"),
     ],
 )
-def test_what_is_out_of_step_is_seen(db: Connection, damage: str, status: str | None, place: str | None) -> None:
+def test_a_job_out_of_step_with_its_task_queue_or_lease_is_shown(
+    db: Connection, damage: str, status: str | None, place: str | None
+) -> None:
     grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
     db.execute("select taskqueue.report_job('s', %s, %s)", grids.match(db, "s"))
@@ -268,7 +270,7 @@ def test_what_is_out_of_step_is_seen(db: Connection, damage: str, status: str | 
     assert db.execute(seen).fetchall() == [(status, place)]
 
 
-def test_jobs_that_a_world_brought_may_be_anywhere(db: Connection) -> None:
+def test_jobs_loaded_with_a_world_are_not_shown_as_out_of_step(db: Connection) -> None:
     jobs = [
         {"id": n, "task": 1, "queue": "QA", "number": n, "status": s} for n, s in enumerate(["activated", "sent"], 1)
     ]
@@ -288,7 +290,7 @@ def test_jobs_that_a_world_brought_may_be_anywhere(db: Connection) -> None:
         ([{"status": "activated"}], True, None),
     ],
 )
-def test_a_world_does_not_move_the_jobs_of_this_database(
+def test_loading_a_world_does_not_move_the_jobs_of_this_database(
     db: Connection, rows: list[Row], parents: object, words: str | None
 ) -> None:
     """A job of a TaskQueue keeps its status in every load, so that nothing is lost; one that ended keeps it, too."""
@@ -387,7 +389,7 @@ def test_a_job_has_the_cores_of_its_queue(rolled_back: Connection, task: Row, co
     assert db.execute(waits).fetchall() == [([f"{cores}Processors"] if cores > 1 else None,)]
 
 
-def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
+def test_ids_given_by_brokerage_are_reserved_for_brokerage(db: Connection) -> None:
     """Neither a submitter's new id nor the id of a brokered job, loaded or made, can be inserted over it."""
     [job] = grids.make(db, "s")
     grids.activate(db, "s")

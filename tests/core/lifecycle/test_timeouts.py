@@ -91,7 +91,7 @@ PROFILES = {"documented": (DOC, model.doc), "panda2026": (PANDA, model.panda2026
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: str) -> None:
+def test_each_timeout_applies_above_its_limit_and_not_at_it(rolled_back: Connection, profile: str) -> None:
     cases, _ = PROFILES[profile]
     world = World(dict(CONFIG))
     for _rule, _action, clock, limit, fields in cases:
@@ -125,7 +125,7 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_page_has_the_timeouts_as_they_are(rolled_back: Connection, profile: str) -> None:
+def test_the_page_lists_the_timeouts_of_each_profile(rolled_back: Connection, profile: str) -> None:
     page = (Path(__file__).parents[3] / "sql" / "lifecycle" / "timeout" / "README.md").read_text(encoding="utf-8")
     section = page.partition(f"## Profile {profile}\n")[2].partition("\n## ")[0]
     entries = [
@@ -176,12 +176,12 @@ SWITCHES: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("profile", SWITCHES)
-def test_what_switches_rules_off(rolled_back: Connection, profile: str) -> None:
+def test_switches_keep_timeouts_from_applying(rolled_back: Connection, profile: str) -> None:
     q = make(rolled_back, World(dict(CONFIG), [Job(**fields) for fields in SWITCHES[profile]]), QUEUES, profile)
     assert overdue(q) == {}
 
 
-def test_paused_queues_keep_nothing_but_heartbeats_in_panda2026(rolled_back: Connection) -> None:
+def test_paused_queues_suspend_only_the_heartbeat_timeout_in_panda2026(rolled_back: Connection) -> None:
     jobs = [
         Job("running", PAUSED, created=505),
         Job("starting", KEPT, modified=9),
@@ -227,7 +227,7 @@ def anything(chance: random.Random) -> World:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("seed", range(2))
-def test_random_jobs_as_the_model_says_and_explained_as_decided(
+def test_random_jobs_time_out_as_the_model_says_and_are_explained_so(
     rolled_back: Connection, profile: str, seed: int
 ) -> None:
     chance = random.Random(f"{profile} {seed}")
@@ -270,7 +270,7 @@ def set_timeout(db: Connection, name: str, changes: Any) -> None:
     db.execute("select lifecycle.set_timeout('default', %s, %s)", [name, Jsonb(changes)])
 
 
-def test_a_timeout_of_ones_own_decides_and_explains(rolled_back: Connection) -> None:
+def test_a_user_defined_timeout_decides_and_explains(rolled_back: Connection) -> None:
     jobs = [Job("activated", IDLE, created=7), Job("activated", BUSY, created=7), Job("activated", IDLE, created=5)]
     q = make(rolled_back, World({}, jobs), QUEUES)
     rolled_back.execute(
@@ -319,7 +319,7 @@ def test_a_timeout_of_ones_own_decides_and_explains(rolled_back: Connection) -> 
         ("late", {**OWN, "position": 46}, "timeout late is at position 46, as another timeout"),
     ],
 )
-def test_timeouts_that_do_not_fit(rolled_back: Connection, name: str, changes: Any, message: str) -> None:
+def test_wrong_timeouts_are_refused(rolled_back: Connection, name: str, changes: Any, message: str) -> None:
     q = make(rolled_back, World(), QUEUES)
     set_timeout(rolled_back, "other", {**OWN, "position": 46})
     with pytest.raises(psycopg.Error) as caught, rolled_back.transaction():
@@ -329,7 +329,7 @@ def test_timeouts_that_do_not_fit(rolled_back: Connection, name: str, changes: A
     assert q.rows("select rule from lifecycle.own_timeout") == [("other",)]
 
 
-def test_jobs_in_queues_and_leases_end_there_too(rolled_back: Connection) -> None:
+def test_a_timeout_also_ends_the_job_in_its_task_queue_or_lease(rolled_back: Connection) -> None:
     jobs = [Job("activated", modified=49), Job("running", modified=9), Job("running", modified=9, reported=1)]
     q = make(rolled_back, World(), QUEUES)
     add(q, jobs)
@@ -368,7 +368,7 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
     assert outcome(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
 
 
-def test_one_call_touches_no_more_than_it_may(rolled_back: Connection) -> None:
+def test_one_call_changes_at_most_the_given_number_of_jobs(rolled_back: Connection) -> None:
     q = make(rolled_back, World(jobs=[Job("pending", created=2)] * 5 + [Job("defined", modified=5)] * 5), QUEUES)
     assert outcome(q, "watch_timeouts", True, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
     assert outcome(q, "watch_timeouts", False, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
@@ -379,6 +379,6 @@ def test_one_call_touches_no_more_than_it_may(rolled_back: Connection) -> None:
 
 
 @pytest.mark.parametrize("settings", ['{"timeouts": "x"}', '{"most": 0}', '{"jobs_kept": "0 days"}', '{"x": 1}', "[]"])
-def test_settings_that_are_refused(rolled_back: Connection, settings: str) -> None:
+def test_wrong_settings_are_refused(rolled_back: Connection, settings: str) -> None:
     q = make(rolled_back, World(), [])
     assert q.refusal(lambda: q.rows("select lifecycle.set_settings('default', %s::jsonb)", settings))[0] == "PB001"

@@ -80,7 +80,9 @@ def _state(db: Connection) -> list[Any]:
     [("report_jobs", "report_job", "status", STATUSES), ("finish_jobs", "finish_job", "outcome", OUTCOMES)],
     ids=["reports", "ends"],
 )
-def test_together_is_one_by_one(db: Connection, call: tuple[str, str, str, list[str | None]], seed: int) -> None:
+def test_a_batch_of_ends_or_reports_equals_single_calls(
+    db: Connection, call: tuple[str, str, str, list[str | None]], seed: int
+) -> None:
     many, one, key, wishes = call
     chance = random.Random(seed)
     elements = [e | {key: chance.choice(wishes)} for e in _prepared(db, chance)]
@@ -108,7 +110,7 @@ def test_together_is_one_by_one(db: Connection, call: tuple[str, str, str, list[
     assert {row[1] for row in together} > {"stale", "refused"}
 
 
-def test_a_call_has_no_subtransaction_for_each_job(db: Connection) -> None:
+def test_a_batch_of_ends_has_no_subtransaction_for_each_job(db: Connection) -> None:
     leases = db.execute("select job_id, taskqueue.attempt_text(attempt, token) from taskqueue.lease").fetchall()
     elements = [{"job_id": job, "attempt": attempt} for job, attempt in leases]
     db.execute("select taskqueue.finish_jobs('s', %s)", [Jsonb(elements)])

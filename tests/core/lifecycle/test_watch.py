@@ -25,7 +25,7 @@ def watch(q: Calls, *arguments: Any) -> dict[tuple[str, str], int]:
 
 
 @pytest.mark.slow
-def test_one_call_does_everything(db: Connection) -> None:
+def test_one_call_of_watch_does_every_step(db: Connection) -> None:
     jobs = [Job("pending", created=2), *[Job("assigned", A)] * 3, Job("sent"), Job("finished", created=9999)]
     q = make(db, World(CONFIG, jobs), [A])
     lease(q, 5, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
@@ -51,7 +51,7 @@ def test_one_call_does_everything(db: Connection) -> None:
 
 
 @pytest.mark.slow
-def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> None:
+def test_an_error_in_one_setup_is_reported_and_stops_no_other_step(db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     q.rows("insert into resource.setup (setup) values ('a') returning 1")
     q.rows(
@@ -70,7 +70,7 @@ def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> Non
     assert job_state(q, 1)[0] == "cancelled"
 
 
-def test_parts_of_tasks_that_go_on_are_not_forgotten(db: Connection) -> None:
+def test_jobs_of_parts_of_running_tasks_are_not_forgotten(db: Connection) -> None:
     q = make(db, World(), [A])
     q.rows(
         "insert into workload.job (setup, job_id, task_id, number, rebrokered, status, ended)"
@@ -91,7 +91,7 @@ def test_parts_of_tasks_that_go_on_are_not_forgotten(db: Connection) -> None:
     assert q.rows("select * from workload.count_difference") == []
 
 
-def test_history_beyond_the_retention_goes(db: Connection) -> None:
+def test_history_beyond_the_retention_is_removed(db: Connection) -> None:
     db.execute("set role broker_owner")
     db.execute(
         "create table workload.job_history_20200101 partition of workload.job_history"
@@ -135,7 +135,9 @@ def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -
     assert q.inconsistencies() == []
 
 
-def test_fast_rebrokerage_at_once_moves_what_one_would(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_simultaneous_fast_rebrokerage_moves_the_jobs_of_one_call(
+    db: Connection, connect: Callable[..., Connection]
+) -> None:
     q = make(db, World(CONFIG, [Job("assigned", A, task=1)] * 10), [A])
     with connect().cursor() as first:
         first.execute("begin")
@@ -146,7 +148,7 @@ def test_fast_rebrokerage_at_once_moves_what_one_would(db: Connection, connect: 
     assert q.value("select count(*) from workload.job where status = 'assigned'") == 3
 
 
-def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Callable[..., Connection]) -> None:
     """Uncommitted when candidates are read: the job is passed over, and then it is not overdue."""
     q = make(db, World(), [A])
     add(q, [Job("running", modified=3, reported=3)])
@@ -160,7 +162,7 @@ def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callab
 
 
 @pytest.mark.slow
-def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
+def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(
     db: Connection, connect: Callable[..., Connection]
 ) -> None:
     q, other = make(db, World({}, [Job("sent")] * 3), [A]), Calls(connect())
@@ -191,7 +193,7 @@ def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
 
 
 @pytest.mark.slow
-def test_the_command_once_and_dry(cli: Cli, db: Connection) -> None:
+def test_the_watchdog_command_runs_once_or_dry(cli: Cli, db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     touched = [{"setup": "default", "rule": "pending", "action": "cancel", "jobs": 1}]
     assert cli("watchdog", "--dry-run", "--json").json == touched
@@ -214,7 +216,7 @@ def test_the_command_once_and_dry(cli: Cli, db: Connection) -> None:
         "select * from brokerage.explain('defualt', 1)",
     ],
 )
-def test_a_setup_that_is_misspelt_is_no_setup_without_work(rolled_back: Connection, query: str) -> None:
+def test_a_misspelt_setup_is_refused_and_not_taken_for_one_without_work(rolled_back: Connection, query: str) -> None:
     q = make(rolled_back, World(), [A])
     with pytest.raises(psycopg.Error, match="there is no setup 'defualt'") as raised:
         q.rows(query)
