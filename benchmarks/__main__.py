@@ -44,7 +44,7 @@ def main(
     results: Annotated[Path, typer.Option(help="Folder to which the results are written.")] = FOLDER / "results",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Load a workload and measure a scenario on it. What is not given is as the scenario needs it (README.md)."""
+    """Load a workload and measure a scenario on it. Options that are not given have the scenario's defaults."""
     _one_of(scenario, SCENARIOS, "--scenario")
     if workload is not None:
         _one_of(workload, WORKLOADS, "--workload")

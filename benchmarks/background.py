@@ -1,4 +1,4 @@
-"""What goes on beside a run, in a thread of its own."""
+"""Work beside a run, in a thread of its own."""
 
 import threading
 import time
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def every(seconds: float, work: Callable[[], object]) -> Iterator[None]:
-    """Do `work` again and again, a round each so many seconds, until the block ends; what it raises, the block raises.
+    """Repeat `work` each `seconds` until the block ends; the block raises an error of `work`.
 
-    A round that takes longer than that is followed by the next at once.
+    The next round follows a longer one at once.
     """
     gone = threading.Event()
     failed: list[BaseException] = []

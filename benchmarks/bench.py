@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Meter:
-    """What was spent until a moment: bytes of WAL and CPU seconds by the server (None where they cannot be read),
+    """The costs until a moment: bytes of WAL and CPU seconds by the server (None where they cannot be read),
     shared buffers touched in this database."""
 
     wal: int
@@ -86,9 +86,9 @@ class Bench:
         self.requests = len(requests)
 
     def ask_once(self, size: int = 1) -> None:
-        """Each request once for `size` jobs, one after the other, and all jobs back, at the latest when a tenth is out:
-        agents send the same descriptions again and again, and a run of seconds would hardly see one twice. What first
-        calls take is a figure of its own."""
+        """Send each request once for `size` jobs, and put all jobs back, at the latest when a tenth is out:
+        agents send the same descriptions again and again, and a run of seconds would hardly see one twice. The cost
+        of first calls is a figure of its own."""
         query = (
             "select count(m.job_id) from bench.request r"
             " cross join lateral taskqueue.match_jobs('bench', r.resource, %s) m where r.n between %s and %s"
@@ -107,7 +107,7 @@ class Bench:
         self.put_back()
 
     def load_floor(self) -> None:
-        """The floor's tables as they are at the beginning of a run."""
+        """Load the tables of the floor as they are at the beginning of a run."""
         self.run_file("floor.sql")
         self._grant("floor", "agent")
 
@@ -120,7 +120,7 @@ class Bench:
         return released
 
     def settle(self) -> None:
-        """Background work, done here and not during a run: hands dealt, dead rows gone."""
+        """Do the background work here and not during a run: deal hands, remove dead rows."""
         self.call("select * from taskqueue.maintain()")
         self.run_file("hands.sql")
         self.call(f"vacuum (analyze) {', '.join(name for (name,) in self.rows(_TABLES))}")
@@ -135,7 +135,7 @@ class Bench:
         self.call(text)
 
     def reserve_ids(self, count: int) -> int:
-        """The first of so many ids of new jobs, for who does not take them from the scripts' sequence."""
+        """Reserve ids of new jobs for callers that do not use the scripts' sequence; returns the first."""
         self._next_id += count
         return self._next_id - count
 
@@ -167,14 +167,14 @@ class Bench:
         return int(self.one("select n_tup_ins from pg_stat_user_tables where relid = 'taskqueue.job'::regclass"))
 
     def meter(self) -> Meter:
-        """What has been spent so far."""
+        """The costs so far."""
         wal = int(self.one("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"))
         self._hand_in()
         touched = "select blks_hit + blks_read from pg_stat_database where datname = current_database()"
         return Meter(wal, None if self._postmaster is None else cpu.seconds(self._postmaster), int(self.one(touched)))
 
     def wait_for_agents(self) -> None:
-        """Until the sessions of a run have ended: they hand in what they touched when they do."""
+        """Wait until the sessions of a run have ended: they report the buffers that they touched at their end."""
         name = self.where.login_name("agent")
         until = time.monotonic() + _EXIT_SECONDS
         at_work = "select count(*) from pg_stat_activity where datname = current_database() and usename = %s"
@@ -197,11 +197,11 @@ class Bench:
         return self._connection.execute(query.encode(), parameters).fetchall()
 
     def _hand_in(self) -> None:
-        """Let statistics have what this connection did, which else comes seconds later."""
+        """Flush the statistics of this connection, which would come seconds later otherwise."""
         self.call("select pg_stat_force_next_flush()")
 
     def _templates_of(self, groups: Iterable[Group]) -> Iterator[Group]:
-        """Pass the groups on, and keep every so-manieth job of them as a template in bench.template."""
+        """Pass the groups on, and keep every n-th job of them as a template in bench.template."""
         step = max(1, self.jobs // TEMPLATES)
         kept: list[tuple[int, Jsonb, int]] = []
         number = 0
@@ -221,7 +221,7 @@ class Bench:
                 copy.write_row(row)
 
     def _grant(self, schema: str, *kinds: str) -> None:
-        """What the scripts do themselves, around the calls, the logins must be allowed to do."""
+        """Grant the logins what the scripts do themselves around the calls."""
         place = sql.Identifier(schema)
         logins = sql.SQL(", ").join(sql.Identifier(self.where.login_name(kind)) for kind in kinds)
         for grant in (
@@ -268,7 +268,7 @@ def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Groups of so many jobs together; one that is larger stands alone."""
+    """Batches of groups with at most the given number of jobs; a larger group is a batch of its own."""
     batch: list[Group] = []
     held = 0
     for group in groups:

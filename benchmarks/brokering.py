@@ -23,17 +23,17 @@ from broker.laboratory.grid import SYNTHETIC
 PROFILES = ("documented", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
 _CHANGED = "assignment live_counter nucleus_assignment task_state task_decision run".split()
-_OF_JOBS = "job_history job_change".split()  # what jobs leave that are made; nobody folds counts meanwhile
+_OF_JOBS = "job_history job_change".split()  # tables of rows that new jobs leave; no session folds counts
 
 World = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
+    """All tasks of a setup, brokered in one go by a profile, by several callers that share the tasks.
 
     makes: whether the jobs that are assigned are made, too, and not only counted. keep_facts: whether facts are
-    recorded. dry: whether decisions alone are stored.
+    recorded. dry: whether only decisions are stored.
     """
 
     setup: str

@@ -20,13 +20,13 @@ def postmaster_of(connection: psycopg.Connection[Any]) -> int | None:
 def seconds(postmaster: int) -> float:
     """CPU seconds of the server since its start; steps of 10 ms."""
     before = None
-    while before != (own := _ticks(postmaster)):  # a child that ended meanwhile would be missed, or count twice
+    while before != (own := _ticks(postmaster)):  # a child that ended here would be missed, or count twice
         before = own
         living = 0
         for entry in Path("/proc").glob("[0-9]*"):
             try:
                 fields = _stat(int(entry.name))
-            except OSError:  # it ended meanwhile
+            except OSError:  # the process has just ended
                 continue
             if int(fields[1]) == postmaster:
                 living += int(fields[11]) + int(fields[12])

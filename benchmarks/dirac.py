@@ -1,7 +1,7 @@
 """The peer: DIRAC's own TaskQueueDB, on a MariaDB of our own, with the same jobs and asked by the same pilots.
 
 Its class makes the tables and matches. Here is how it is configured, loaded and asked. DIRAC 9 says Owner for OwnerDN,
-and knows no SubmitPools: they stand among the JobTypes, which no pilot of workloads U and N names.
+and knows no SubmitPools: they are put among the JobTypes, which no pilot of workloads U and N names.
 """
 
 import importlib.metadata
@@ -84,7 +84,7 @@ def request(resource: Resource) -> Resource:
 
 
 def configuration(workload: Workload, password: str) -> Configuration:
-    """What TaskQueueDB reads of DIRAC's configuration: where its database is, owner groups, CPU buckets."""
+    """DIRAC's configuration for TaskQueueDB: where its database is, owner groups, CPU buckets."""
     groups = {
         name: {"VO": VO, "JobShare": f"{group.share:g}", "Properties": "JobSharing" if group.job_sharing else ""}
         for name, group in workload.owner_groups.items()
@@ -162,7 +162,7 @@ class Peer:
         self._settle()
 
     def sample(self, clients: int, calls: int, seed: int) -> Sample:
-        """One run of so many calls of each client; afterwards all is as before."""
+        """One run of `calls` calls of each client; afterwards all is as before."""
         before = self._meter()
         run = processes.run(processes.Client(self._connect, self._requests, calls, SEED + seed), clients)
         after = self._meter()
@@ -172,7 +172,7 @@ class Peer:
         return Sample.of(run, before, after, self.available - left, self.available - left)
 
     def _inserted(self, sample: Sequence[tuple[int, int, dict[str, Any]]]) -> list[tuple[Any, ...]]:
-        """What insertJob makes of a sample, which is removed again."""
+        """The rows that insertJob makes of a sample, which is removed again."""
         tasks = _task_queue_db(self._configured)
         for job_id, level, wanted in sample:
             answer = tasks.insertJob(job_id, wanted, level)
@@ -200,11 +200,11 @@ class Peer:
             cursor.execute("commit")
 
     def _take_back(self) -> None:
-        """Each job waits again."""
+        """Make each job wait again."""
         self._execute(_TAKE_BACK)
 
     def _settle(self) -> None:
-        """Until what was deleted is gone from the indexes, too; the counterpart of a vacuum."""
+        """Wait until deleted rows are gone from the indexes, too; the counterpart of a vacuum."""
         until = time.monotonic() + _PURGE_SECONDS
         while self._status("Innodb_history_list_length") > 100 and time.monotonic() < until:
             time.sleep(0.1)

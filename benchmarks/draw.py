@@ -50,7 +50,7 @@ def user_priorities(jobs: Mapping[int, int]) -> dict[int, float]:
 
 
 def compare(found: Mapping[object, int], expected: Mapping[object, float]) -> Verdict:
-    """The counts under the probabilities. What cannot be and occurred, or the other way round, has p = 0."""
+    """The counts under the probabilities. An impossible value that occurred has p = 0."""
     possible = {name: chance for name, chance in expected.items() if chance > 0}
     if not set(found) <= set(possible):
         return Verdict(len(possible), math.inf, 0.0)
@@ -69,7 +69,7 @@ def compare(found: Mapping[object, int], expected: Mapping[object, float]) -> Ve
 
 
 def chi_square_exceeds(statistic: float, degrees: int) -> float:
-    """The probability that chi-square with so many degrees of freedom exceeds the statistic."""
+    """The probability that chi-square with `degrees` degrees of freedom exceeds the statistic."""
     if degrees == 0 or statistic <= 0:
         return 1.0
     a, x = degrees / 2, statistic / 2

@@ -15,7 +15,7 @@ from broker.client.matcher import Match
 from broker.database import Target
 from broker.laboratory.pilots import Resource
 
-_KEPT = 10  # of so many matches an agent keeps one, neither reported nor finished
+_KEPT = 10  # matches of which an agent keeps one, neither reported nor finished
 _END_SECONDS = 120  # that an agent's last call may take
 
 
@@ -52,7 +52,7 @@ class Agent:
     rate: float
 
     def work(self, number: int, seen: Seen, over: threading.Event) -> None:
-        """Make turns at random times until it is over. What goes wrong is noted, and ends the agent."""
+        """Make turns at random times until the run is over. An error is noted, and ends the agent."""
         rng = random.Random(number)
         try:
             with JobAgent(self.setup, self.target, connections=1) as client:
@@ -88,7 +88,7 @@ def _timed(seen: Seen) -> Iterator[None]:
 def at_work(
     target: Target, agents: Mapping[str, int], requests: Sequence[Resource], rate: float
 ) -> Iterator[dict[str, Seen]]:
-    """Agents by setup, so many in each, that make so many turns a second in all. Raises what went wrong for one."""
+    """Agents in each setup, which make turns at a rate for all of them together. Raises the error of an agent."""
     found = {setup: Seen() for setup in agents}
     over = threading.Event()
     everyone = [setup for setup, number in agents.items() for _ in range(number)]

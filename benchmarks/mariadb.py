@@ -48,8 +48,8 @@ def require() -> None:
 
 @contextmanager
 def running(databases: Sequence[str], memory: int, folder: Path | None) -> Iterator[Server]:
-    """A new server with empty databases, its data below `folder` (else the temporary one), and a buffer pool of so many
-    bytes.
+    """A new server with empty databases, its data below `folder` (else the temporary one), and a buffer pool of a
+    size in bytes.
 
     It listens on a unix socket only. At the end of the block it is shut down, and its data removed. Raises BrokerError
     where it does not start.

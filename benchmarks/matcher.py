@@ -64,7 +64,7 @@ def require() -> None:
 
 
 def configuration(base: dirac.Configuration, ports: Mapping[str, int], host: tuple[Path, Path]) -> dirac.Configuration:
-    """What the services read of DIRAC's configuration: `base` is what TaskQueueDB reads."""
+    """DIRAC's configuration for the services: `base` is the part that TaskQueueDB reads."""
     access = base["Systems"]["WorkloadManagement"]["Databases"][dirac.DATABASE]
     systems: dirac.Configuration = {}
     for system, databases in _DATABASES.items():

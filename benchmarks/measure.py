@@ -26,14 +26,14 @@ class Measured(Protocol):
     trial: int
 
     def sample(self, clients: int, calls: int, seed: int) -> "Sample":
-        """One run of so many calls of each client; afterwards all is as before."""
+        """One run of `calls` calls of each client; afterwards all is as before."""
 
 
 @dataclass
 class Kind:
     """Calls of one kind: a script over a part of the requests, `batch` jobs asked for by each call.
 
-    `per_call`: costs count for each call, not for each job found. `beside`: what goes on during each run.
+    `per_call`: costs count for each call, not for each job found. `beside`: work that goes on during each run.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Kind:
         self.available = self.bench.jobs
 
     def sample(self, clients: int, calls: int, seed: int) -> "Sample":
-        """One run of so many calls of each client; afterwards all is as before."""
+        """One run of `calls` calls of each client; afterwards all is as before."""
         with self.beside():
             before = self.bench.meter()
             run = self.run(clients, calls, seed)
@@ -77,7 +77,7 @@ class Floor(Kind):
         self._left = 0  # nothing loaded yet
 
     def sample(self, clients: int, calls: int, seed: int) -> "Sample":
-        """One run; the floor's jobs are loaded anew when a tenth of them is gone."""
+        """One run; the floor's jobs are loaded again when a tenth of them is gone."""
         if self._left < calls * clients:
             self.bench.load_floor()
             self._left = FLOOR_JOBS // 10
@@ -106,7 +106,7 @@ class Sample:
 
     @classmethod
     def of(cls, run: pgbench.Run, before: Meter, after: Meter, found: int, counted: int) -> "Sample":
-        """What a run gave, and what it cost between two readings, for each of those counted."""
+        """The results of a run, and its costs between two readings, for each job or call counted."""
         each = max(counted, 1)
         cpu = None if before.cpu is None or after.cpu is None else (after.cpu - before.cpu) * 1000 / each
         percentiles = (run.percentile(50), run.percentile(95), run.percentile(99), run.percentile(100))

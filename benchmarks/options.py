@@ -8,7 +8,7 @@ from benchmarks.workloads import WORKLOADS, Workload
 
 @dataclass(frozen=True)
 class Options:
-    """workload: U, L or N. requests: of the workload's, the first so many. jobs: that wait. clients: numbers, one after
+    """workload: U, L or N. requests: how many of the workload's are asked. jobs: that wait. clients: numbers, one after
     the other where the scenario takes several. seconds: length of a run. rounds: of what is measured in turn.
     rate: calls a second of all clients together. interval: seconds of a line of a timeline. draws: in all.
     cases: (jobs, queues), one after the other. folder: where data of servers lies, or None: the temporary one.

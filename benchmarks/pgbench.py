@@ -16,8 +16,8 @@ from broker.server import binaries
 
 @dataclass(frozen=True)
 class Run:
-    """What one run did: calls in all, calls a second, and the latencies of the calls, sorted, in ms; the CPU seconds of
-    the calls in the clients (None where it is not known)."""
+    """The figures of one run: calls in all, calls a second, and the latencies of the calls, sorted, in ms; the CPU seconds
+    of the calls in the clients (None where it is not known)."""
 
     calls: int
     rate: float
@@ -41,7 +41,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Script:
-    """A script of this package and how it is run, prepared: by so many clients, with these variables.
+    """A script of this package and how it is run, prepared: by a number of clients, with these variables.
 
     `calls`: of each client; a number of calls bounds what is taken out of the workload. Else for `seconds`.
     `rate`: calls a second of all clients together; latencies then count from when a call was due. Else without a pause.
@@ -75,7 +75,7 @@ class Running:
         self.folder = folder
 
     def ended(self, timeout: float | None = None) -> bool:
-        """Wait for its end, so many seconds at most. Raises BrokerError with pgbench's words where it failed."""
+        """Wait for its end, at most for the given seconds. Raises BrokerError with pgbench's words where it failed."""
         try:
             code = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -140,7 +140,7 @@ def summed(calls: Iterable[tuple[int, int, int]], clients: int) -> Run:
 
 
 def slices(folder: Path, interval: float, count: int, skip: float = 0) -> list[Slice]:
-    """The log of a run, in so many intervals of so many seconds, the first `skip` seconds left out."""
+    """The log of a run in intervals of equal length, the first `skip` seconds left out."""
     calls = list(_lines(folder))
     begin = min((at - latency for _, at, latency in calls), default=0) + skip * 1_000_000
     latencies: list[list[float]] = [[] for _ in range(count)]

@@ -24,7 +24,7 @@ Ask = Callable[[Sequence[Resource]], object]
 @dataclass(frozen=True)
 class Client:
     """What each client does: `connect` (a module's function, so that processes can import it, or a partial of one)
-    gives the call, which is made so many times, each time for `batch` of the requests, drawn at random."""
+    gives the call, which is made repeatedly, each time for `batch` of the requests, drawn at random."""
 
     connect: Callable[[], AbstractContextManager[Ask]]
     requests: Sequence[Resource]
@@ -35,7 +35,7 @@ class Client:
 
 @dataclass(frozen=True)
 class _Done:
-    """What a client sends: the end of each call and its latency, in us, CPU seconds of all, or what went wrong."""
+    """A message of a client: the end of each call and its latency, in us, CPU seconds of all, or an error."""
 
     calls: list[tuple[int, int]] = field(default_factory=list)
     cpu: float = 0.0
@@ -43,7 +43,7 @@ class _Done:
 
 
 def run(client: Client, count: int) -> pgbench.Run:
-    """So many clients at the same time, to their end. Raises BrokerError with the words of one that failed."""
+    """Run a number of clients at the same time, to their end. Raises BrokerError with the words of one that failed."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(count)
     pipes: list[Connection] = []
@@ -78,7 +78,7 @@ def _received(pipe: Connection) -> _Done:
 
 
 def _process(client: Client, number: int, ready: threading.Barrier, sender: Connection) -> None:
-    """One client. It ends at once: what libraries do at a program's end is not part of a run (DIRAC deletes the queues
+    """One client. It ends at once: the clean-up of libraries is not part of a run (DIRAC deletes the queues
     that it emptied)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     try:

@@ -1,4 +1,4 @@
-"""What a run looks like: on the terminal, and in results/ with the machine it came from."""
+"""The report of a run: on the terminal, and in results/ with the machine it came from."""
 
 import contextlib
 import io
@@ -51,7 +51,7 @@ class Table:
 
 
 def circumstances(dsn: str, folder: Path, command: str) -> dict[str, str]:
-    """Machine, versions, settings and the command: what a figure is worth nothing without."""
+    """Machine, versions, settings and the command, without which a figure is worth nothing."""
     with psycopg.connect(dsn) as connection:
         shown = {name: connection.execute(f"show {name}").fetchone() for name in _SETTINGS}
         version = connection.info.server_version

@@ -4,8 +4,8 @@ A turn is what an agent does with a job: its calls one after the other, each thr
 A call takes CPU at the front, at the shard, and at the front once more; its commit waits for a flush of the shard,
 which serves all commits that came before it began. Each way between machines takes a hop.
 
-A machine serves who came first, on whichever core is free. The CPU of a call varies by a lognormal law. There are no
-locks, checkpoints, vacuum or full pools of connections in it, and no call fails.
+A machine serves the earliest call first, on whichever core is free. The CPU of a call varies by a lognormal law. There
+are no locks, checkpoints, vacuum or full pools of connections in it, and no call fails.
 """
 
 import heapq
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def first(self) -> str:
-        """What is used up first."""
+        """The resource that is used up first."""
         return "front" if max(self.fronts) > max(self.shards) else "shard"
 
 
@@ -196,7 +196,7 @@ class _Run:
 
 
 def simulate(layout: Layout, load: Load, seed: int = 1) -> Outcome:
-    """What agents of such a load see at such a cluster."""
+    """The outcome of a load at a cluster, as its agents see it."""
     return _Run(layout, load, seed).outcome()
 
 

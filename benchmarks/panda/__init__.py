@@ -1,7 +1,8 @@
 """The peer of brokerage: PanDA's own production job broker, in a world of ours and without PanDA's database.
 
-PanDA's classes for sites, tasks, input and software are used as they are installed. What its broker asks a server and
-the data management for is answered from the world, in memory: `server.py` and `data.py`.
+PanDA's classes for sites, tasks, input and software are used as they are installed. The
+questions of its broker to a server and to the data management are answered from the world, in memory (`server.py`,
+`data.py`).
 """
 
 import importlib.metadata
@@ -33,7 +34,7 @@ _CONFIGURATION = {
 
 @dataclass(frozen=True)
 class Decided:
-    """What PanDA decided: the candidates of each task with their weights, and the CPU seconds of doBrokerage."""
+    """PanDA's decisions: the candidates of each task with their weights, and the CPU seconds of doBrokerage."""
 
     candidates: Mapping[int, Mapping[str, float]]
     seconds: float

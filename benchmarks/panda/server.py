@@ -1,4 +1,4 @@
-"""What PanDA's broker asks its server for, answered from a world: queues, storages, statistics and configuration.
+"""The answers of PanDA's server to its broker, from a world: queues, storages, statistics and configuration.
 
 The answers are made before the first task, where PanDA's server asks its database for most of them again and again.
 """

@@ -1,4 +1,4 @@
-"""What is measured: a module a scenario, each with its defaults and a function `run` that gives tables."""
+"""The scenarios: a module each, with its defaults and a function `run` that gives tables."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ def make(tasks: int, queues: int, setup: str, seed: int = 1) -> World:
 
 
 def _evaluated(measuring: Measuring, count: int, connections: int) -> Row:
-    """So many cases of `broker evaluate`, five queues each, on so many connections at once."""
+    """Cases of `broker evaluate`, five queues each, on several connections at once."""
     cases = [
         {"name": str(number), "algorithm": "production_job", "task": given["tasks"][0]["id"], "world": given}
         for number in range(count)

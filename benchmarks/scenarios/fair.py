@@ -79,8 +79,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _draw(bench: Bench, clients: int, draws: int) -> int:
-    """Draw about so often; how often it was. The requests belong to the distribution tested: each run has another seed,
-    so that two runs are two tests."""
+    """Draw about the given number of times; returns the exact number. The requests belong to the distribution tested:
+    each run has another seed, so that two runs are two tests."""
     seed, every_request = secrets.randbelow(2**31), {"first": 1, "last": bench.requests}
     script = Script("draw.pgbench", clients, seed, every_request, max(1, draws // clients))
     return pgbench.run(bench.where.logins["agent"], script).calls

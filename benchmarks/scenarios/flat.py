@@ -1,4 +1,4 @@
-"""What a match costs as jobs and queues grow: server CPU and shared buffers touched."""
+"""The cost of a match as jobs and queues grow: server CPU and shared buffers touched."""
 
 from contextlib import ExitStack
 

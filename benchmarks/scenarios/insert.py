@@ -42,7 +42,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 @contextmanager
 def arriving(bench: Bench, rate: float) -> Iterator[None]:
-    """So many `insert_job` a second, by two submitters, until the block ends."""
+    """Call `insert_job` at a rate a second, by two submitters, until the block ends."""
     script = Script("insert.pgbench", _ARRIVING_CLIENTS, SEED, _any_template(bench), seconds=86_400, rate=rate)
     with pgbench.running(bench.where.logins["submitter"], script):
         yield
@@ -92,7 +92,7 @@ def _medians(bench: Bench, rounds: Sequence[Callable[[], tuple[int, float, list[
 
 
 def _bulk(bench: Bench, options: Options, elements: Iterator[Element], size: int) -> tuple[int, float, list[float]]:
-    """insert_jobs in one session, with about `size` jobs a call, for about so many seconds."""
+    """insert_jobs in one session, with about `size` jobs a call, for about the given seconds."""
     jobs, latencies = 0, list[float]()
     with database.connect(bench.where.logins["submitter"]) as connection:
         while sum(latencies) < options.seconds * 1000:
@@ -109,7 +109,7 @@ def _bulk(bench: Bench, options: Options, elements: Iterator[Element], size: int
 
 
 def _single_calls(bench: Bench, options: Options, file: str, number: int) -> tuple[int, float, list[float]]:
-    """insert_job by all clients, for so many seconds."""
+    """insert_job by all clients, for the given seconds."""
     clients, seconds = options.clients[0], max(1, round(options.seconds))
     script = Script(file, clients, SEED + number, _any_template(bench), seconds=seconds)
     run = pgbench.run(bench.where.logins["submitter"], script)

@@ -1,4 +1,4 @@
-"""A shard is killed while agents work on three shards through a front: what the agents of the others notice."""
+"""A shard is killed while agents work on three shards through a front; the agents of the others are watched."""
 
 import statistics
 import time

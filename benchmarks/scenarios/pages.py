@@ -170,7 +170,7 @@ def _loops(bench: Bench) -> Iterator[None]:
 
 
 def _looked(place: _Place, addresses: list[str], rounds: int) -> dict[str, list[float]]:
-    """Each page so many times, the pages in turn; the first round is not counted."""
+    """Open each page several times, the pages in turn; the first round is not counted."""
     seen: dict[str, list[float]] = defaultdict(list)
     browser = _Browser(place)
     for number in range(rounds + 1):

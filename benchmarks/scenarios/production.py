@@ -1,4 +1,4 @@
-"""What goes on beside matching in production: maintenance, and new jobs."""
+"""Work beside matching in production: maintenance, and new jobs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def maintained(bench: Bench) -> Iterator[None]:
 
 @contextmanager
 def arrivals(bench: Bench, per_second: float) -> Iterator[None]:
-    """So many new jobs a second, inserted in bulk each second by a submitter."""
+    """New jobs at a rate a second, inserted in bulk each second by a submitter."""
     text = (SCRIPTS / "arrive.sql").read_bytes()
     numbers = {"templates": bench.templates, "jobs": round(per_second)}
     with (

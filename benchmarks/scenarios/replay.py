@@ -1,4 +1,4 @@
-"""What keeping the facts of a run costs, and how long it takes to decide it again, by the same and by other rules."""
+"""The cost of keeping the facts of a run, and the time to decide it again, by the same and by other rules."""
 
 import statistics
 import time

@@ -44,7 +44,7 @@ Costs = Mapping[str, Call]
 class _Measured:
     """A run of pgbench: all turns, and those of its second half, when each connection has made its first calls.
 
-    spent: CPU seconds, by who spent them. others: the cores that other programs used meanwhile.
+    spent: CPU seconds, by who spent them. others: the cores that other programs used during the run.
     """
 
     run: pgbench.Run
@@ -108,7 +108,7 @@ def _bring_requests(place: cluster.Cluster, requests: Sequence[Resource]) -> Non
 
 def _pgbench(place: cluster.Cluster, requests: int, shards: int, seconds: float, *, clients: int,
              rate: float | None = None) -> _Measured:  # fmt: skip
-    """Turns through the front on the first so many shards, for twice the seconds."""
+    """Turns through the front on the first of the shards, for twice the seconds."""
     variables = {"requests": requests, "shards": shards}
     script = pgbench.Script("front.pgbench", clients, SEED, variables, seconds=max(1, round(2 * seconds)), rate=rate)
     before, begin = _clocks(place), time.monotonic()

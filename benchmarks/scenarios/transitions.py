@@ -17,7 +17,7 @@ JOBS = 100_000  # of transitions.sql: 10,000 a client
 
 @dataclass
 class Change:
-    """A script whose calls change the status of one job each. Jobs and counts are made anew before each run."""
+    """A script whose calls change the status of one job each. Jobs and counts are made again before each run."""
 
     name: str
     bench: Bench
@@ -30,7 +30,7 @@ class Change:
     read_ms: list[float] = field(default_factory=list)
 
     def sample(self, clients: int, calls: int, seed: int) -> Sample:
-        """One run of so many calls of each client."""
+        """One run of `calls` calls of each client."""
         self.bench.run_file("transitions.sql")
         before = self.bench.meter()
         script = Script(self.file, clients, SEED + seed, {"i": -1}, calls)

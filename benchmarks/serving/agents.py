@@ -121,7 +121,7 @@ class Agent:
         ).encode() + text
 
     async def connect(self) -> Line:
-        """The connection, made anew where it was lost.
+        """The connection, opened again where it was lost.
 
         A request goes over it at once: the service closes a connection that has none in its first 20 seconds.
         """

@@ -21,7 +21,7 @@ _AT_ONCE = 100  # connections that are made together
 
 @dataclass(frozen=True)
 class Waiters:
-    """Where the service is, and with what each agent waits: a token, a description, and so many seconds a request."""
+    """Where the service is, and with what each agent waits: a token, a description, and the seconds of a request."""
 
     host: str
     port: int

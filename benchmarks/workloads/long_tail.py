@@ -23,7 +23,7 @@ one owner), 5 % ban something (a site, a platform or a tag), 5 % have no Site, 5
 submits with, a required tag that nobody asks for, less time than any job needs). There are 50,000 descriptions, all
 different.
 
-What that gives: half of the requests match fewer than 310 of the 20,000 queues (1.6 %), one in ten more than 800; a
+As a result, half of the requests match fewer than 310 of the 20,000 queues (1.6 %), one in ten more than 800; a
 private pilot some five. In its highest CPU bucket, which alone counts, a request sees about 80.
 """
 
@@ -54,7 +54,7 @@ class _Zipf:
         return rng.choices(self._names, cum_weights=self._cumulative)[0]
 
     def some(self, rng: random.Random, count: int) -> list[str]:
-        """So many different ones, in the order of their names."""
+        """`count` different names, in their order."""
         found: set[str] = set()
         while len(found) < count:
             found.add(self.draw(rng))
@@ -76,8 +76,8 @@ _NODE_TAGS = _Zipf(NAMED_TAGS)
 
 
 def groups(jobs: int, seed: int = 0) -> Iterator[Group]:
-    """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from 1. Below 20,000 jobs there are
-    only so many queues."""
+    """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from 1. Below 20,000 jobs each
+    job has a queue of its own."""
     rng = random.Random(seed)
     first = 1
     for number in range(min(QUEUES, jobs)):
