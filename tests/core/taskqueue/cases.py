@@ -98,7 +98,7 @@ def _listed(key: str, plural: str) -> list[Case]:
         Case(key, {plural: ["A"]}, {key: "a.n.y"}, False),
         Case(key, {plural: ["any"]}, {key: "B"}, False),  # a queue's "any" is a value like others
         Case(key, {plural: ["any"]}, {key: "any"}, True),
-        # strict_keys: what is not said is not offered
+        # strict_keys: a key that is not given is not offered
         Case(key, {plural: ["A"]}, {}, False, strict=(key,)),
         Case(key, {plural: ["A"]}, {key: []}, False, strict=(key,)),
         Case(key, {}, {}, True, strict=(key,)),

@@ -1,4 +1,4 @@
-"""What the tests of the schema taskqueue share."""
+"""Fixtures of the tests of the schema taskqueue."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ class Hand:
 
 
 def hand(q: Calls, task_queue_id: int | None = None) -> Hand:
-    """The hand of a TaskQueue; none is given: of the only one."""
+    """The hand of a TaskQueue; without an argument, the hand of the only one."""
     query = """
         select h.hand_id, h.job_ids[:h.cards], h.job_ids[h.cards + 1:],
                exists (select from taskqueue.new_changes(h.setup, h.task_queue_id, h.known_to, h.in_flight))
@@ -55,7 +55,7 @@ def changes(q: Calls) -> int:
 
 
 def drain(q: Calls) -> list[int]:
-    """Take everything that waits, one job a call."""
+    """Take all waiting jobs, one job a call."""
     taken = []
     while match := q.match():
         taken.append(match.job_id)

@@ -105,7 +105,7 @@ def test_a_lease_from_before_a_change_of_buckets_returns_to_a_queue_of_the_new_o
 
 
 def test_short_jobs_that_starve_are_shown(q: Calls) -> None:
-    """By what was matched since they came; who may not be matched starves for another reason."""
+    """A job starves by the matches since it came; a job that may not be matched starves for another reason."""
     starved = "select job_id, starved from monitor.oldest_job where cpu_time = 500"
     q.set_clock("2026-06-01 12:00+00")
     q.insert_many([1, 2, 3], CPUTime=50000)

@@ -1,6 +1,6 @@
 """A count is that of the hand plus the changes after it: right whichever transactions are open; nothing needed goes.
 
-Jobs that a match takes from the hand leave no change; those are tested in test_hands.py, too.
+Jobs that a match takes from the hand leave no change; test_hands.py tests them.
 """
 
 import itertools
@@ -54,14 +54,14 @@ def first_jobs(q: Calls, seeds: int = 300) -> set[int]:
 
 
 def anchor(q: Calls) -> None:
-    """A held job in each of the queues of busy, so that none goes and none opens: who opens one waits for who does."""
+    """A held job in each of the queues of busy, so that none is dropped and none opens, for which callers wait."""
     for n in range(3):
         q.insert(9000 + n, JobTypes=["A", "B"][:n])
         q.call("hold", "job", str(9000 + n))
 
 
 def busy(q: Calls, ids: range, chance: random.Random) -> None:
-    """Jobs come and go, are held, moved and given back, counted and cleaned between."""
+    """Let jobs come and go, be held, moved and given back, and be counted and cleaned in between."""
     for n in ids:
         q.insert(n, n % 11, JobTypes=["A", "B"][: n % 3])
         done = chance.random()
@@ -145,7 +145,7 @@ def test_counts_are_exact_while_an_old_snapshot_is_held(q: Calls, other: Calls) 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_counts_are_exact_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool) -> None:
-    """What it changed before the counts were taken, and after, is counted when it commits, and not before."""
+    """Changes of the writer before and after the counts were taken are counted when it commits, not before."""
     anchor(q)
     busy(q, range(10, 40), random.Random(4))
     other.insert(1, 5)
@@ -211,7 +211,7 @@ def test_counts_are_exact_in_a_transaction_that_deals_and_changes_more(q: Calls,
 @pytest.mark.slow
 @pytest.mark.parametrize("void", [True, False])
 def test_one_of_two_simultaneous_dealers_deals(q: Calls, other: Calls, connect: Connect, void: bool) -> None:
-    """The other takes what it can, loudly or from the old hand; both are right."""
+    """The other session takes a job without a hand or from the old hand; both are right."""
     third = Counted(connect())
     third.connection.autocommit = False
     q.insert_many(range(1, 31), 3)
@@ -322,7 +322,7 @@ def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_the_mark_of_a_hand_stays_at_a_job_that_an_open_match_takes(q: Calls, other: Calls, commit: bool) -> None:
-    """The mark stays at it: the match may be rolled back."""
+    """The mark stays at the job, because the match may be rolled back."""
     q.insert_many(range(1, 31), 3)
     q.maintain()
     for n in range(1, 6):
@@ -350,7 +350,7 @@ RESTORED = {
 
 @pytest.mark.parametrize("what", RESTORED)
 def test_jobs_of_a_setup_restored_from_a_dump_are_counted_again(q: Calls, what: str) -> None:
-    """Its transactions were numbered by another server."""
+    """The transactions of the setup were numbered by another server."""
     keys = {"Site": "S", "JobType": "N"}
     q.insert_many(range(1, 21), 3, JobTypes=["other"])
     assert q.match(**keys) is None

@@ -39,7 +39,7 @@ GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
 
 @pytest.fixture
 def q(q: Calls) -> Calls:
-    """Queues and lists have the same ids whatever ran before: seeded draws go by them."""
+    """Queues and lists have the same ids whatever ran before, because seeded draws depend on the ids."""
     for table, column in (("task_queue", "task_queue_id"), ("posting_list", "list_id")):
         q.rows(f"select setval(pg_get_serial_sequence('taskqueue.{table}', '{column}'), 1, false)")
     return q
@@ -217,7 +217,7 @@ def test_user_priority_0_does_not_change_the_draw_of_the_others(q: Calls) -> Non
 
 @pytest.mark.slow
 def test_background_jobs_of_one_queue_do_not_wait_for_other_queues(q: Calls) -> None:
-    """The class is of a queue: a queue with nothing but background is drawn by its own priority."""
+    """Background is a property of a queue: a queue of background jobs alone is drawn by its own priority."""
     background, other = queues_with(q, [10]), queues_with(q, [1], start=5)
     for job_id in (1000, 1001):
         q.insert(job_id, 0, **group("g1"))
@@ -440,7 +440,7 @@ def test_a_batch_draws_each_job_among_the_remaining_queues(q: Calls) -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("priorities", [[10, 1], [7, 7, 3, 3, 1], [1000, 1, 1, 0.5]], ids=str)
 def test_the_policy_proportional_draws_in_proportion_to_priorities(q: Calls, priorities: list[float]) -> None:
-    """And back: then the same seeds draw what they drew before."""
+    """After a change back to the first policy, the same seeds draw the same queues as before."""
     queues = queues_with(q, priorities)
     before = first_queues(q, range(1, 501))
     q.settings(policy="proportional")
@@ -730,7 +730,7 @@ def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(
 def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(
     connect: Callable[..., psycopg.Connection[Any]], policy: str
 ) -> None:
-    """It takes the short way, in the drawn order of the highest CPU bucket, and finds what comes later."""
+    """The agent takes the short way, in the drawn order of the highest CPU bucket, and finds later TaskQueues."""
     q = counted(connect, known=True)
     queues_with(q, [1000.0, *[30.0] * 5, *[3.0] * 10], start=100, JobTypes=["other"])
     queues = queues_with(q, FIVE, CPUTime=5000, JobTypes=["N"])
@@ -738,7 +738,7 @@ def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(
     q.settings(policy=policy)
     assert known(q, **NARROW) == 0
     q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
-    assert all(deal(q, 2))  # else the first job of a queue goes the general way
+    assert all(deal(q, 2))  # otherwise the first job of a queue goes the general way
     q.connection.execute("alter function taskqueue.lease_together rename to not_called")
     found = Counter[int]()
     for _ in range(400):
@@ -776,7 +776,7 @@ def test_locked_queues_are_passed_over_where_few_queues_match(connect: Callable[
 def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(
     connect: Callable[..., psycopg.Connection[Any]],
 ) -> None:
-    """Whether the limit was reached before the call, or by the job before in the same call."""
+    """The limit may be reached before the call, or by an earlier job of the same call."""
     q = counted(connect, known=True)
     queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
     limited = queues_with(q, [50.0] * 3, start=20, JobTypes=["N", "M"])
@@ -799,7 +799,7 @@ def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(
 def test_a_batch_over_many_queues_draws_among_the_remaining_queues(
     q: Calls, limit: int, looked_at: int, draws: int
 ) -> None:
-    """One job in each queue; which priorities come first, second and third, among queues of which some do not match.
+    """Each queue has one job, and some queues do not match: the priorities that come first, second and third.
 
     A third job tells as much about the distribution as a second, in half as many batches.
     """
@@ -823,7 +823,7 @@ def test_a_batch_over_many_queues_draws_among_the_remaining_queues(
 
 @pytest.mark.slow
 def test_later_streams_of_a_batch_wait_for_the_stream_before_them_at_an_emptied_queue(q: Calls) -> None:
-    """Most draw the queue of one job. The second job is then drawn among the others, whatever the later ones drew."""
+    """Most streams draw the queue of one job. The second job is then drawn among the other queues."""
     [one] = queues_with(q, [100], 1)
     free = queues_with(q, priorities_of(FREE), 3, start=100)
     found = [queues for _, queues in draw(q.connection, FEWER, 12)]

@@ -62,7 +62,7 @@ def test_explain_match_shows_that_a_key_which_is_not_offered_puts_no_condition(q
 
 
 def test_a_leased_job_can_be_explained(q: Calls) -> None:
-    """It does not match, and one row shows that it is not waiting; the others still show its requirements."""
+    """The job does not match: one row shows that it is not waiting, the others still show its requirements."""
     q.insert(1, Sites=["A"])
     match = q.take(Site="A")
     rows = explain(q, 1, Site="B")
@@ -172,7 +172,7 @@ def test_explain_job_reads_the_resource_kinds_seen_last(q: Calls) -> None:
     q.maintain()
     query = "select seen, last_seen from taskqueue.explain_job('default', 1, %s) where condition = 'Site'"
     assert q.rows(query, 2) == [(2, NOON + timedelta(minutes=2))]
-    ask(q, NOON + timedelta(hours=1), Site="B")  # it was seen first, and is seen again
+    ask(q, NOON + timedelta(hours=1), Site="B")  # the kind that was seen first is seen again
     ask(q, NOON + timedelta(minutes=59), Site="E")
     assert q.rows(query, 2) == [(2, NOON + timedelta(hours=1))]
     assert q.rows(query, None) == [(4, NOON + timedelta(hours=1))]
@@ -240,7 +240,7 @@ def test_the_order_of_values_makes_no_new_resource_class(q: Calls) -> None:
 
 @pytest.mark.parametrize("jobs, matched", [(5, True), (1, True), (0, False)])
 def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool) -> None:
-    """All at once, the first of them only, none."""
+    """The batch finds all of its jobs, only the first of them, or none."""
     if jobs:
         q.insert_many(range(1, jobs + 1), 1, Sites=["A"])
     assert len(q.match_jobs(5, Site="A")) == jobs
@@ -249,7 +249,7 @@ def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool
 
 @pytest.mark.slow
 def test_ten_thousand_kinds_of_resources_are_kept(q: Calls) -> None:
-    """Those that were seen last; the same number in each setup."""
+    """The kinds that were seen last are kept, the same number in each setup."""
     for setup, number in (("default", 10_003), ("beside", 10_002)):
         Calls(q.connection, setup).settings(queue_size=5)
         q.rows(
@@ -276,7 +276,7 @@ def test_each_description_is_noted_with_its_buckets(q: Calls) -> None:
 
 
 def test_an_empty_text_is_noted_as_no_key(q: Calls) -> None:
-    """So are an empty list, and a list of one value as that value."""
+    """An empty list is noted so, too, and a list of one value as that value."""
     q.insert(1)
     q.match(Site="", GridCE=["A"], Platform=[], JobType=["b", "a", "b"], CPUTime=499)
     rows = q.rows("select resource from taskqueue.resource_seen")

@@ -1,4 +1,4 @@
-"""HANDS.md: the jobs of a hand have the law of single draws, whatever happens between; counts are exact after anything.
+"""HANDS.md: the jobs of a hand have the law of single draws, whatever happens in between; counts are always exact.
 
 Hands are dealt with seeds, as in test_draw.py: FEW is what a right implementation gives with other seeds in one test of
 a thousand. Matches have no seed: GENEROUS. A match from the hand is committed, or undone by a savepoint: the next match
@@ -198,14 +198,14 @@ def many(q: Calls, number: int, levels: dict[int, int], cards: int = 16) -> dict
     ]
     for n in range(0, number, 40):
         q.call("load_task_queues", Jsonb(elements[n : n + 40]))
-        q.rows("select taskqueue.refresh_statistics()")  # else each queue costs more than the last
+        q.rows("select taskqueue.refresh_statistics()")  # otherwise each queue costs more than the last
     if cards:
         assert all(deal_by_chance(q, cards))
     return jobs_of
 
 
 def deal_by_chance(q: Calls, cards: int) -> list[bool]:
-    """As matches and maintenance deal, without a seed of the test's."""
+    """Deal as matches and maintenance do, without a seed of the test."""
     call = """taskqueue.deal_hand('default', q.task_queue_id, %s, false, 'dirac',
                                   uuid_hash_extended(gen_random_uuid(), 0))"""
     return [dealt for (dealt,) in q.rows(f"select {call} from taskqueue.task_queue q", cards)]
@@ -234,8 +234,8 @@ def test_two_matches_have_the_joint_law(q: Counted, cards: int) -> None:
     assert q.inconsistencies() == []
 
 
-# What makes the hand void, and what is done then. Every pair comes once in the first tier, by one of the two ways of a
-# match, which read the same hand; both ways come to each of what makes it void. The second tier has them all.
+# The changes that make the hand void, and the next step. Every pair comes once in the first tier, by one of the two ways
+# of a match, which read the same hand; both ways come to each of what makes it void. The second tier has them all.
 _BETWEEN, _THEN = ["by id", "insertion", "held"], ["drawn", "dealt", "maintained"]
 _BOTH = [
     pytest.param(way, between, then, marks=[pytest.mark.drawn] if (a + b + c) % 2 else [])
@@ -342,7 +342,7 @@ def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("since", ["of the snapshot", "too long ago"])
 def test_a_void_hand_is_not_used_by_an_agent_that_is_known(q: Counted, since: str) -> None:
-    """Nor where a transaction that began long ago makes the look at its snapshot longer (taskqueue.hand.since)."""
+    """An old transaction, which makes the look at the snapshot longer, changes nothing (taskqueue.hand.since)."""
     q.settings(ten_first=True)
     q.insert_many(range(1, 31), 5)
     know(q)
@@ -369,7 +369,7 @@ def renewed(q: Calls) -> tuple[bool, int]:
 
 
 def test_renew_hand_deals_when_and_as_many_cards_as_the_page_says(q: Counted) -> None:
-    """The table of HANDS.md, When a hand is dealt."""
+    """Follows the table of HANDS.md, When a hand is dealt."""
     q.insert_many(range(1, 300), 3)
     assert renewed(q) == (True, 16), "without new cards"
     assert renewed(q) == (True, 32), "used up"
@@ -395,7 +395,7 @@ def test_a_match_that_takes_a_card_of_the_second_half_deals(q: Counted) -> None:
 
 
 def _arrives(q: Counted, how: str) -> None:
-    """Two jobs; how: in two transactions, in one, or none does but two leave."""
+    """Let two jobs arrive, in two transactions or in one; or let none arrive and two leave."""
     if how == "two":
         q.insert(1001, 1)
         q.insert(1002, 9)
@@ -421,7 +421,7 @@ def _arrives(q: Counted, how: str) -> None:
 def test_the_cards_dealt_for_a_void_hand_follow_the_rate_of_removals(
     q: Counted, removals: int, how: str, dealt: tuple[bool, int]
 ) -> None:
-    """Twice what was removed for each transaction in which jobs arrived."""
+    """A match deals twice as many cards as jobs were removed for each transaction in which jobs arrived."""
     q.insert_many(range(1, 400), 3)
     deal(q, 200)
     taken(q, removals)
@@ -440,7 +440,7 @@ def test_deals_in_vain_become_rare(q: Counted) -> None:
     newest = hand(q).number
 
     def cards_dealt() -> int | None:
-        """By the last match; None: no hand was dealt."""
+        """Cards that the last match dealt; None: it dealt no hand."""
         nonlocal newest
         before, newest = newest, hand(q).number
         return len(hand(q).cards) if newest > before else None
@@ -452,7 +452,7 @@ def test_deals_in_vain_become_rare(q: Counted) -> None:
         dealt[n] = cards_dealt()
     assert {n: cards for n, cards in dealt.items() if cards is not None} == {
         0: 16,
-        1: 16,  # one deal in vain may be chance
+        1: 16,  # one deal in vain may happen by chance
         **dict.fromkeys(range(51, 250, 50), 0),
     }
     assert q.inconsistencies() == []
@@ -553,7 +553,7 @@ def _half_undone(q: Calls) -> None:
 
 
 def cards_of(q: Calls) -> list[int]:
-    """Of the TaskQueue with most jobs, if there are two."""
+    """Cards of the TaskQueue with most jobs, if there are two."""
     return hand(q, max((jobs, queue) for queue, jobs in q.queues().items())[1]).cards
 
 
@@ -582,7 +582,7 @@ HAPPENINGS: dict[str, Callable[[Calls], Any]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("happening", HAPPENINGS)
 def test_counts_are_exact_after_each_kind_of_change(q: Counted, happening: str) -> None:
-    """And once more after another such, or with new hands between, in the end and of all jobs."""
+    """Counts stay exact after a second such change, with new hands in between, and after all jobs are gone."""
     q.insert_many(range(1, 21), 3)
     q.insert_many(range(193, 201), 5)
     then: list[Callable[[], Any]] = [lambda: None, lambda: deal(q, 8), q.maintain, lambda: deal(q, 16)]
@@ -604,7 +604,7 @@ def test_counts_are_exact_after_each_kind_of_change(q: Counted, happening: str) 
 def test_counts_are_exact_while_others_hold_a_snapshot_and_a_transaction(
     q: Counted, other: Counted, connect: Connect
 ) -> None:
-    """Nothing that anybody deletes or replaces goes meanwhile, and every new hand has a transaction in flight."""
+    """No row that anybody deletes or replaces is removed then, and every new hand has a transaction in flight."""
     writer = Counted(connect())
     writer.connection.autocommit = False
     q.insert_many(range(1, 21), 3)
@@ -632,7 +632,7 @@ def test_counts_are_exact_while_others_hold_a_snapshot_and_a_transaction(
     assert q.inconsistencies() == []
 
 
-# Where rows are, and what is made anew
+# Moved rows and rebuilt hands
 
 
 def not_at_their_addresses(q: Calls) -> int:
@@ -727,7 +727,7 @@ def test_matching_continues_after_hands_are_rebuilt(q: Counted, how: str) -> Non
 
 @pytest.mark.slow
 def test_a_known_agent_is_noted_again_by_about_one_match_in_fifty(q: Counted) -> None:
-    """Of 600 matches some do, but for one run in 100,000; not each of them."""
+    """Some of 600 matches note the agent, but for one run in 100,000; not all of them do."""
     q.insert_many(range(1, 701), 3)
     know(q)
     q.take()

@@ -320,7 +320,7 @@ def test_a_batch_with_a_leased_job_is_refused_whole(q: Calls) -> None:
 
 
 def test_jobs_there_counts_the_waiting_and_the_ended_jobs_of_a_batch(q: Calls) -> None:
-    """Those that wait and those that have ended, in this setup; what is no id is refused by the insertion."""
+    """Jobs of this setup that wait or have ended are counted; an invalid id is refused by the insertion."""
     Calls(q.connection, "other").insert(3)
     q.insert_many([1, 2, 4, 5])
     q.call("cancel_job", 4)
@@ -421,7 +421,7 @@ def test_a_request_id_is_remembered_for_ten_minutes(q: Calls) -> None:
 
 
 def test_a_request_id_never_answers_another_call(q: Calls) -> None:
-    """Whatever it is, the second call must not get the first one's answer."""
+    """The second call never gets the answer of the first, whatever the calls are."""
     request = uuid.uuid4()
     q.insert(1, 1, request)
     sqlstate, message = q.refusal(lambda: q.insert(2, 1, request))

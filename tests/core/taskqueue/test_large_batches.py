@@ -1,4 +1,4 @@
-"""What a batch of new requirements costs grows with their number, counted in rows read, not in seconds."""
+"""The cost of a batch of new requirements grows with their number, counted in rows read, not in seconds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_
 def test_the_rows_that_a_batch_of_new_requirements_reads_grow_linearly(
     db: psycopg.Connection[Any], differ: Callable[[int], dict[str, Any]]
 ) -> None:
-    """In a database without statistics, which the first large batch makes."""
+    """The database has no statistics; the first large batch makes them."""
 
     def read(setup: str, number: int) -> int:
         jobs = [{"job_id": each, "requirements": requirements(**differ(each))} for each in range(1, number + 1)]

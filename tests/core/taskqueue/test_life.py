@@ -144,7 +144,7 @@ def test_a_lease_that_a_dump_replaces_is_in_the_history(q: Calls, match: Match) 
 
 
 def end_of(q: Calls, match: Match, how: str) -> None:
-    """End the lease of job 1 in one of the ways that there are."""
+    """End the lease of job 1 in one of the possible ways."""
     if how == "finish":
         q.call("finish_job", 1, match.attempt, "failed")
     elif how == "release":
@@ -157,7 +157,7 @@ def end_of(q: Calls, match: Match, how: str) -> None:
 @pytest.mark.parametrize("how", ["finish", "release", "kill and release"])
 @pytest.mark.parametrize("reported", [False, True])
 def test_a_match_is_counted_once_from_its_lease_to_its_history(q: Calls, how: str, reported: bool) -> None:
-    """It moves from the lease into the history when the lease ends, with all that is said of it and the same time."""
+    """A match moves from the lease into the history when the lease ends, with all of its columns and the same time."""
     q.set_clock("2026-01-01 00:00:00+00")
     q.insert(1, 7, Sites=["A", "B"], JobTypes=["T"])
     match = q.take(Site="A", GridCE="ce", JobType="T")
@@ -372,7 +372,7 @@ def test_a_held_job_that_ends_is_counted_out_once(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-# Ids again
+# Repeated ids
 
 
 def test_attempts_of_an_id_go_on_counting(q: Calls) -> None:

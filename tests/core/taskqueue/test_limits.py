@@ -42,7 +42,7 @@ def test_a_running_limit_is_never_exceeded_and_a_slot_comes_back(t: Calls) -> No
     t.call("release_job", second.job_id, second.attempt)
     assert len(take_all(t, Site="S")) == 1
     t.call("cancel_job", third.job_id)
-    assert take_all(t, Site="S") == []  # it still runs
+    assert take_all(t, Site="S") == []  # the job still runs
     t.call("release_job", third.job_id, third.attempt)
     assert len(take_all(t, Site="S")) == 1
     assert t.inconsistencies() == []
@@ -233,7 +233,7 @@ def test_clearing_a_limit_frees_its_jobs_and_refuses_an_unknown_kind(t: Calls) -
 
 
 def test_clearing_one_limit_leaves_the_others(t: Calls) -> None:
-    """Those of another site, CE, kind, attribute or value."""
+    """Limits of another site, CE, kind, attribute or value stay."""
     others = [
         ("running", "S2", None, "JobTypes", "T"), ("running", "S", "C", "JobTypes", "T"),
         ("delay", "S", None, "JobTypes", "T"), ("running", "S", None, "Tags", "T"),
@@ -264,7 +264,7 @@ def test_wrong_slots_are_reported_and_rebuilt(t: Calls) -> None:
 
 
 def test_a_lease_counts_with_its_own_requirements_when_its_queue_is_gone(t: Calls) -> None:
-    """Also when its queue is gone."""
+    """The lease counts after its TaskQueue was dropped."""
     only = Calls(t.connection)
     only.insert(50, JobTypes=["V"])
     lease = only.take(Site="S", JobType="V")

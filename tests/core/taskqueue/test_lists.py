@@ -104,7 +104,7 @@ def test_all_gaps_of_a_list_close_at_once_and_those_of_other_setups_stay(connect
 
 
 def test_a_queue_that_another_transaction_has_locked_is_posted_later(connect: Connect) -> None:
-    """It may be closed there; nobody waits to learn it."""
+    """The other transaction may close the queue; nobody waits for its end."""
     q, other, observer = Calls(connect()), Calls(connect()), Calls(connect())
     q.insert(1)
     with other.connection.transaction():
@@ -201,7 +201,7 @@ def test_an_insert_does_not_wait_for_an_operator_who_opens_the_same_lists(connec
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_posting_lists_stay_right_while_a_drop_is_in_flight(connect: Connect, commit: bool) -> None:
-    """A TaskQueue leaves, the last one moves, others leave meanwhile; then the transaction commits or rolls back."""
+    """A TaskQueue leaves, the last one moves, others leave; then the first transaction commits or rolls back."""
     q, other = Calls(connect()), Calls(connect())
     for n in range(1, 21):
         q.insert(n, **group(f"g{n}"))

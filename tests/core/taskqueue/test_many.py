@@ -37,7 +37,7 @@ def ask(q: Calls, *requests: Any) -> dict[int, list[Any]]:
 
 
 def search(q: Calls, **keys: Any) -> None:
-    """Finds out what matches a description, as after many draws in vain: then no candidates are drawn for it."""
+    """Search the matches of a description, as after many draws in vain: then no candidates are drawn for it."""
     q.rows("select resource.set_identity('default', resource.caller())")
     assert ask(q, request(**{**keys, "CPUTime": 0})) == {}
     assert (
@@ -89,7 +89,7 @@ def test_a_request_is_served_by_its_first_resource_that_yields_a_job(q: Calls) -
 @KEPT
 @pytest.mark.parametrize("numbers", [[1] * 20, [8, 1, 9, 2]])
 def test_more_requests_than_jobs_take_every_job(q: Calls, is_kept: bool, numbers: list[int]) -> None:
-    """More requests than jobs: the last of a TaskQueue go on in the others, and then find nothing."""
+    """The last requests of a TaskQueue go on in the others, and then find nothing."""
     q.settings(queue_size=3)
     q.insert_many(range(1, 9), 2)
     if is_kept:
@@ -262,7 +262,7 @@ def test_a_busy_request_id_is_refused_without_waiting(two: tuple[Calls, Calls], 
 
 @pytest.mark.slow
 def test_a_caller_that_dies_takes_no_job(two: tuple[Calls, Calls]) -> None:
-    """The same ids, crosswise, after the first caller was ended in its transaction."""
+    """Another caller uses the same ids, swapped, after the first caller was ended in its transaction."""
     q, other = two
     q.insert_many(range(1, 6))
     one, another = uuid.uuid4(), uuid.uuid4()
@@ -292,7 +292,7 @@ def shares(q: Calls) -> tuple[int, int]:
 @pytest.mark.slow
 @KEPT
 def test_each_request_is_drawn_independently(q: Calls, is_kept: bool) -> None:
-    """1,000 requests, of which each has the odds 95 : 5, whatever the others got."""
+    """Each of 1,000 requests has the odds 95 : 5, whatever the others got."""
     big, small = shares(q)
     if is_kept:
         search(q, Site="Here")

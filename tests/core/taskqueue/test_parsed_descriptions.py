@@ -101,7 +101,7 @@ def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: boo
     ):
         call(q)
         if name == "other buckets" and call is UNDO[name]:
-            keys["CPUTime"] = 5000  # what was rounded up stays so
+            keys["CPUTime"] = 5000  # a time that was rounded up stays so
         assert matches(q, **keys) == expected
         if not q.rows("select from taskqueue.parsed_description"):
             know(q, narrow, **keys)
@@ -206,7 +206,7 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
 
 
 def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls) -> None:
-    """Else each match looks for the description twice, and would be right, but slow."""
+    """Otherwise each match would look for the description twice: right, but slow."""
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert(1)
     q.match(Site="S", CPUTime=0)
@@ -235,7 +235,7 @@ def test_a_request_for_one_job_is_not_kept_as_a_description(rolled_back: psycopg
 
 
 def _know_sites(q: Calls, *hours_ago: float) -> None:
-    """A description of site 0, 1, ... each, noted so many hours ago."""
+    """Make a description for each of the sites 0, 1, ..., noted the given hours ago."""
     q.insert(1, Sites=["elsewhere"])
     for n, hours in enumerate(hours_ago):
         assert q.match(Site=str(n)) is None
@@ -251,7 +251,7 @@ def _known_sites(q: Calls) -> list[str]:
 
 
 def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycopg.Connection[Any]) -> None:
-    """A call in fifty notes it, so a few minutes would forget descriptions that are asked again and again."""
+    """One call in fifty notes a description, so a few minutes would forget descriptions that are asked regularly."""
     q = Calls(rolled_back)
     _know_sites(q, 23.9, 24.1, 1, 0)
     q.maintain()
@@ -338,7 +338,7 @@ def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, numb
 
 
 def test_known_matches_are_searched_again_after_they_were_forgotten(q: Calls) -> None:
-    """Between the look at the description and the draw: another transaction forgot both."""
+    """Another transaction forgot both between the look at the description and the draw."""
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert_many(range(1, 3), JobTypes=["N"])
     know(q, True, **NARROW)

@@ -1,4 +1,4 @@
-"""Small functions of matching, called on literal values, and what a job is said to be at each step of its life."""
+"""Small functions of matching, called on literal values, and the description of a job at each step of its life."""
 
 import math
 from functools import partial
@@ -11,7 +11,7 @@ from tests.calls import Calls
 
 
 def value(q: Calls, function: str, *arguments: Any) -> Any:
-    """What taskqueue.<function> answers; the setup is not put first."""
+    """The answer of taskqueue.<function>, without the setup as first argument."""
     return q.value(f"select taskqueue.{function}({', '.join(['%s'] * len(arguments))})", *arguments)
 
 
@@ -24,7 +24,7 @@ def test_draw_key_is_the_smallest_of_many_draws(
     assert value(q, "draw_key", draw, count, priority, "dirac", last) == pytest.approx(uniform, rel=1e-12)
     exponential = last - math.log(draw) / (count * priority)
     assert value(q, "draw_key", draw, count, priority, "proportional", last) == pytest.approx(exponential, rel=1e-12)
-    assert value(q, "draw_key", 1.0, 1.0, 4.0, "dirac") == 0.25  # one alone is below its inverse priority
+    assert value(q, "draw_key", 1.0, 1.0, 4.0, "dirac") == 0.25  # the draw of one queue is below its inverse priority
 
 
 def test_weights_and_own_priorities_have_their_values_and_bounds(q: Calls) -> None:
@@ -38,7 +38,7 @@ def test_weights_and_own_priorities_have_their_values_and_bounds(q: Calls) -> No
 
 
 def test_weight_classes_are_four_to_a_factor_of_two(q: Calls) -> None:
-    """Four to a factor of two; no priority is above the bound of its class, and none at 84 % of it or below."""
+    """Four classes are a factor of two. A priority is below the bound of its class, and above 84 % of the bound."""
     assert [value(q, "weight_class_of", each) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)] == [
         -4,
         0,

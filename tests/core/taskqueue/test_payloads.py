@@ -1,4 +1,4 @@
-"""Payloads: what an agent needs to run a job, for the agent that has it and its owner alone (LEASES.md, Payloads)."""
+"""Payloads: the data to run a job, only for the agent that has the job and for its owner (LEASES.md, Payloads)."""
 
 import threading
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def test_batches_have_payloads_singly_and_in_groups(q: Calls) -> None:
 
 
 def test_many_agents_get_payloads_with_their_jobs(q: Calls) -> None:
-    """The same request again gives the same answer, payload and all."""
+    """A repeated request gives the same answer, with the payload."""
     q.call(
         "insert_jobs", Jsonb([{"job_id": 1, "requirements": JOB, "payload": BODY}, {"job_id": 2, "requirements": JOB}])
     )
@@ -84,7 +84,7 @@ def test_many_agents_get_payloads_with_their_jobs(q: Calls) -> None:
 
 
 def test_a_repeated_request_does_not_show_the_payload_of_another_job(q: Calls) -> None:
-    """The job of the answer has ended, and its id was inserted anew by somebody else."""
+    """The job of the answer has ended, and somebody else has inserted its id again."""
     insert(q, 1, BODY)
     one = {"resources": [{"CPUTime": 86400}], "request_id": "00000000-0000-4000-8000-000000000001"}
     query = "select job_id, attempt, payload from taskqueue.match_many(%s, %s)"
@@ -172,7 +172,7 @@ def test_only_the_owner_of_a_job_reads_its_payload(q: Calls, connect: Callable[.
 def test_an_id_inserted_while_it_is_forgotten_keeps_its_new_payload(
     q: Calls, connect: Callable[..., Connection]
 ) -> None:
-    """Both orders: an insertion holds the ended row while the job is forgotten, and the other way round."""
+    """Both orders are tried: an insertion holds the ended row while the job is forgotten, and the reverse."""
     for first, second in (("insert", "forget"), ("forget", "insert")):
         insert(q, 1, "old")
         q.call("finish_job", *match(q))
@@ -233,7 +233,7 @@ def test_keys_of_the_payload_win_and_a_payload_that_is_no_object_stays(q: Calls)
 
 
 def test_an_inserted_job_has_no_payload_of_a_task(q: Calls) -> None:
-    """Also where a job of the task was loaded with its id later."""
+    """This also holds where a job of the task was loaded with its id later."""
     insert(q, 7)
     grids.load(q.connection, q.setup, tasks=[{"id": 1, "payload": TASK}])
     world.load(q.connection, [{"jobs": [{"id": 7, "task": 1, "queue": "QA", "status": "defined"}]}], setup=q.setup)
@@ -280,7 +280,7 @@ def test_files_of_a_part_are_those_that_a_job_reads(q: Calls, split: dict[str, i
 
 
 def test_a_task_that_is_loaded_again_has_the_payload_of_this_load(q: Calls) -> None:
-    """Also for jobs that are leased; a merge that gives none keeps it."""
+    """This also holds for leased jobs; a merge without a payload keeps the old one."""
     brokered(q, "first")
     [(job_id, attempt, _)] = match_many(q)
     for task, merge, expected in (
@@ -300,7 +300,7 @@ def test_a_task_that_is_loaded_again_has_the_payload_of_this_load(q: Calls) -> N
 
 
 def test_a_payload_of_a_task_that_is_too_large_is_refused(q: Calls) -> None:
-    """By the settings that the load leaves; nothing is stored."""
+    """The settings of the load decide; nothing is stored."""
     tasks = [{"id": 6, "payload": "x" * 9}, {"id": 7, "payload": "x" * 99}]
     for size in (100, 101):
         one = {"tasks": tasks, "task_queue_settings": {"payload_size": size}}

@@ -28,13 +28,13 @@ def at(q: Calls) -> Callable[[float], None]:
 
 
 def find(q: Calls) -> dict[str, int]:
-    """What the loops do: roll up what asked over ten seconds ago, and look for reasons."""
+    """Do as the loops: roll up resources that asked over ten seconds ago, and look for reasons."""
     q.maintain()
     return dict(q.rows("select step, changed from taskqueue.find_reasons(%s, '1 minute')", q.setup))
 
 
 def take(q: Calls, **keys: Any) -> int:
-    """A job that is matched and ends."""
+    """Match a job and end it."""
     match = q.take(**keys)
     q.call("finish_job", match.job_id, match.attempt, "finished")
     return match.job_id
@@ -45,7 +45,7 @@ def words(q: Calls) -> dict[int, str]:
 
 
 def why(q: Calls, job_id: int) -> str:
-    """The word and the words."""
+    """The reason of a job: its word and its text."""
     [(reason, text)] = q.rows("select reason, why from taskqueue.own_job(%s, %s)", q.setup, job_id)
     return f"{reason}: {text}"
 
@@ -282,7 +282,7 @@ def test_all_reasons_are_found_again_after_a_configuration_change(q: Calls, at: 
 
 
 def test_conditions_without_size_are_the_same_in_reasons_and_in_matching(q: Calls) -> None:
-    """A condition that is new stands in both conjunctions, or is one of size."""
+    """A new condition must be in both conjunctions, or be one of size."""
     sources = dict(q.rows("select proname, prosrc from pg_proc where proname in ('accepts', 'accepts_but_size')"))
     called = {name: set(re.findall(r"taskqueue\.(accepts_\w+)", source)) for name, source in sources.items()}
     of_size = {"accepts_cpu_time", "accepts_ram", "accepts_tag", "accepts_limits"}

@@ -17,7 +17,7 @@ LISTS = [
 ]  # fmt: skip
 BIG = 2**63  # one more than the largest bigint
 
-# requirements, and what the message must name
+# requirements, and the words that the message must name
 BAD_REQUIREMENTS: list[tuple[dict[str, Any], list[str]]] = [
     (requirements(Setup="other"), ["Setup", "other", "default"]),
     (requirements(Setup=5), ["Setup", "5"]),

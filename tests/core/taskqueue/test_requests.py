@@ -17,7 +17,7 @@ START = "2026-01-01 00:00:00+00"
 
 @pytest.fixture(params=["short", "general"])
 def q(request: pytest.FixtureRequest, rolled_back: psycopg.Connection[Any]) -> Calls:
-    """Jobs, a clock that stands, and a caller of each way of matching: one with an identity takes the short way."""
+    """Jobs, a stopped clock, and a caller of each way of matching: a caller with an identity takes the short way."""
     q = Calls(rolled_back)
     q.set_clock(START)
     q.insert_many(range(1, 6), Sites=["S"])
@@ -150,7 +150,7 @@ def test_a_clock_that_was_set_back_leaves_the_newest_answer(q: Calls, order: tup
 
 
 def test_a_clock_that_was_set_back_refuses_no_return(q: Calls) -> None:
-    """Both leases of one id are recent then."""
+    """Both leases of the request id are recent then."""
     matches = [ask(q)]
     q.set_clock("2026-01-01 00:10:00+00")
     matches.append(ask(q))
@@ -211,7 +211,7 @@ def test_a_request_for_one_job_has_the_same_answer_in_every_function(
 
 
 def test_the_order_of_keys_does_not_matter(q: Calls) -> None:
-    """Nor do zeros behind the point: these are the same values in JSON."""
+    """Zeros behind the point do not matter either: the values are the same in JSON."""
     first = q.rows(
         'select attempt from taskqueue.match_job(\'default\', \'{"Site": "S", "CPUTime": 1e6}\', %s)', REQUEST
     )
@@ -299,7 +299,7 @@ def test_a_repetition_does_not_restart_the_ten_minutes(q: Calls) -> None:
 
 
 def test_calls_with_the_same_arguments_are_two_calls(q: Calls) -> None:
-    """Though insert_jobs could not take what insert_job was given."""
+    """insert_jobs could not take the arguments of insert_job."""
     q.insert(8, 1, REQUEST)
     arguments = Jsonb([8, requirements(), 1])
     sqlstate, message = q.refusal(lambda: q.call("insert_jobs", arguments, REQUEST))

@@ -1,6 +1,6 @@
-"""Setups side by side: the same calls, with the same job ids, owners and limits, give the same, whatever another holds.
+"""Setups side by side: the same calls, with the same ids and limits, give the same answers, whatever another holds.
 
-A story of all calls is told in a setup that is alone, and once more beside setups that are in the middle of it. Its
+A sequence of all calls runs in a setup that is alone, and once more beside setups that are in the middle of theirs. Its
 answers are the same, and nothing of the other setups changes.
 """
 
@@ -23,7 +23,7 @@ BOB = {"OwnerDN": "bob", "OwnerGroup": "admins"}
 # Tables that hold numbers of transactions.
 NUMBERED = [("hand", "known_to"), ("definition", "made_in"), ("parsed_description", "known_to")]
 
-# A fingerprint of what the tables hold of a setup, but for what matching samples and keeps to be fast.
+# A fingerprint of the rows of a setup, without samples and rows that matching keeps to be fast.
 _HELD = """
 create or replace function pg_temp.held(p_setup text) returns table(name text, fingerprint text)
 language plpgsql
@@ -44,7 +44,7 @@ end $$
 
 
 def held(q: Calls) -> dict[str, Any]:
-    """What the database holds of a setup."""
+    """The rows that the database holds of a setup."""
     q.connection.execute(_HELD)
     return dict(q.rows("select name, fingerprint from pg_temp.held(%s)", q.setup))
 
@@ -58,7 +58,7 @@ def count_from(q: Calls, **first: int) -> None:
 
 
 class Story:
-    """The calls in order; numbers of TaskQueues and tokens of attempts are told by the first place they appear at."""
+    """The calls in order; TaskQueues and tokens of attempts are named by the place of their first appearance."""
 
     def __init__(self, q: Calls) -> None:
         self.q = q
@@ -120,7 +120,7 @@ class Story:
         yield self.refused(lambda: self.q.insert(1, 1, **ALICE)), self.queues(), self.queues(Site="S1", Tag="any")
 
     def ends(self) -> Iterator[Any]:
-        """Reports, ends, and what frees a limit."""
+        """Reports, ends, and calls that free a limit."""
         got = self.attempts
         yield self.q.call_rows("report_job", 1, got[1]), self.q.call("state_of_job", 1), self.q.state(1)
         yield self.q.call_rows("report_jobs", Jsonb([{"job_id": n, "attempt": got[n]} for n in (1, 2)]))
@@ -150,7 +150,7 @@ class Story:
         yield self.q.call("resume", "task_queue", str(number)), self.take(41, GridCE="C7")
 
     def later(self) -> Iterator[Any]:
-        """A minute and a day later: delays, shares, maintenance, and what is forgotten."""
+        """Calls a minute and a day later: delays, shares, maintenance, and forgetting."""
         self.q.set_clock(NOON + timedelta(seconds=61))
         yield self.name(self.q.call("release_job", 3, self.attempts[3])), self.take(3, Site="S3")
         yield self.q.call("clear_limit", "running", "S1", None, "JobTypes", "T"), self.take(4, Site="S1")
@@ -170,7 +170,7 @@ class Story:
                           self.q.setup)  # fmt: skip
 
     def tell(self, most: int = 100) -> list[Any]:
-        """The first chapters, or all of them."""
+        """Run the first chapters, or all of them."""
         chapters = (self.settings, self.inserts, self.matches, self.ends, self.switches, self.later)
         return [answer for chapter in chapters[:most] for answer in chapter()]
 
@@ -225,7 +225,7 @@ def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connect
 
 @pytest.mark.slow
 def test_a_setup_that_another_session_has_just_made_is_kept(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """Whoever waited for its maker holds it, too: jobs that come next are not left behind by a removal."""
+    """A session that waited for the maker of the setup also holds it, so a removal leaves no later job behind."""
     waits = "select count(*) from pg_locks where pid = %s and not granted"
     with psycopg.connect(dsn) as first, psycopg.connect(dsn) as second, ThreadPoolExecutor(1) as pool:
         first.execute("select resource.require_setup('new')")

@@ -151,7 +151,7 @@ def test_groups_and_setups_have_separate_shares(q: Calls) -> None:
 
 @pytest.mark.slow
 def test_a_new_queue_shares_only_with_queues_of_its_setup(q: Calls) -> None:
-    """Few of them, which are counted, and more than ten, whose weights are summed."""
+    """A few queues are counted; of more than ten the weights are summed."""
     other = Calls(q.connection, "other")
     for n in range(1, 13):
         other.insert(n, 9, JobTypes=[f"T{n}"])
@@ -206,7 +206,7 @@ def test_recompute_shares_returns_the_number_of_changes(q: Calls) -> None:
 
 
 def test_priorities_used_by_matching_follow_a_recomputation(q: Calls) -> None:
-    """What matching draws with is the priority of the queue."""
+    """Matching draws with the priority of the queue."""
     q.insert(1)
     q.insert(2, 5, JobTypes=["T"])
     q.call("recompute_shares")
@@ -234,7 +234,7 @@ def test_priorities_of_random_setups_are_those_of_the_computation(q: Calls, seed
         )  # fmt: skip
         queues.setdefault(queue, Queue(owner, name, kind)).priorities.append(priority)
         if job_id == 30:
-            q.rows("select taskqueue.refresh_statistics()")  # else the later inserts take five times as long
+            q.rows("select taskqueue.refresh_statistics()")  # otherwise the later inserts take five times as long
     assert exact(q) == pytest.approx(shares(groups, queues, ten_first))
 
 
@@ -243,7 +243,7 @@ def test_priorities_of_random_setups_are_those_of_the_computation(q: Calls, seed
 
 @pytest.mark.slow
 def test_correction_moves_shares_towards_owners_that_used_less(q: Calls) -> None:
-    """Used and idle have equal shares; what ran in the window was used's alone."""
+    """The owners used and idle have equal shares; only jobs of used ran in the window."""
     for n, name in enumerate(["used", "idle"]):
         q.set_group(name, 100)
         q.insert_many(range(100 * n + 1, 100 * n + 41), OwnerGroup=name, OwnerDN=name)
@@ -307,7 +307,7 @@ def test_a_new_queue_gets_its_priority_from_the_jobs_that_the_others_have_now(q:
 def test_a_new_queue_has_at_once_the_priority_that_a_recomputation_gives(
     q: Calls, sharing: bool, background: bool
 ) -> None:
-    """Few TaskQueues are counted; the weights of many are summed already, light ones apart: same priority."""
+    """A few TaskQueues are counted; weights of many are summed, light ones apart. The priority is the same."""
     chance = random.Random(7)
     q.set_group("many", 300, sharing, background)
     found = []
@@ -361,12 +361,12 @@ def test_removed_queues_do_not_count_for_the_priority_of_a_new_one(q: Calls) -> 
 
 
 def test_folding_keeps_the_row_of_an_owner_with_one_row_of_weights(q: Calls) -> None:
-    """Those with several get one; rows of another setup do not count."""
+    """Owners with several rows get one; rows of another setup do not count."""
     other = Calls(q.connection, "other")
     for n, owner in enumerate(("alice", "bob", "bob"), 1):
         q.insert(n, JobTypes=[f"T{n}"], OwnerDN=owner)
         other.insert(n, JobTypes=[f"T{n}"], OwnerDN="alice")
-    # anew, one row a TaskQueue: a call in passing may have added them up already
+    # one row a TaskQueue again: a passing call may have added them up already
     q.rows("delete from taskqueue.owner_weight returning 1")
     for setup, owner in (("default", "alice"), *[("default", "bob")] * 2, *[("other", "alice")] * 2):
         q.rows("select taskqueue.note_weight(%s, 'users', %s, 1, 1)", setup, owner)
