@@ -16,7 +16,7 @@ from broker.server import binaries
 
 @dataclass(frozen=True)
 class Run:
-    """The figures of one run: calls in all, calls a second, and the latencies of the calls, sorted, in ms; the CPU seconds
+    """The figures of one run: calls in all, calls a second, and latencies of the calls, sorted, in ms; the CPU seconds
     of the calls in the clients (None where it is not known)."""
 
     calls: int

@@ -234,7 +234,7 @@ def test_two_matches_have_the_joint_law(q: Counted, cards: int) -> None:
     assert q.inconsistencies() == []
 
 
-# The changes that make the hand void, and the next step. Every pair comes once in the first tier, by one of the two ways
+# Changes that make the hand void, and the next step. Every pair comes once in the first tier, by one of the two ways
 # of a match, which read the same hand; both ways come to each of what makes it void. The second tier has them all.
 _BETWEEN, _THEN = ["by id", "insertion", "held"], ["drawn", "dealt", "maintained"]
 _BOTH = [
