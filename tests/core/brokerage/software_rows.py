@@ -37,7 +37,7 @@ class Rows:
     def software(
         self, queue: str = "Q", *, tags: Sequence[Mapping[str, Any]] = (), architectures: Any = None, **values: Any
     ) -> None:
-        """What a queue publishes, as in PanDA's software JSON."""
+        """Software that a queue publishes, as in PanDA's software JSON."""
         self.insert("resource.software", queue=queue, architectures=Jsonb(architectures), **values)
         for number, tag in enumerate(tags, 1):
             self.insert("resource.software_tag", queue=queue, number=number, **tag)
@@ -47,7 +47,7 @@ class Rows:
         self.insert("workload.task", task_id=task_id, **values)
 
     def answers(self, function: str, base_profile: str, tasks: Sequence[int]) -> dict[str, str]:
-        """What software_problems or zero_share_refusals says, by queue."""
+        """The answer of software_problems or zero_share_refusals, by queue."""
         name = sql.Identifier("brokerage", function)
         rows = self.connection.execute(
             sql.SQL("select * from {}(%s, %s, %s)").format(name), [SETUP, list(tasks), base_profile]

@@ -1,8 +1,8 @@
-"""Bad input never stops a batch: what has an outcome gets it, what cannot be evaluated is stored as error, and all
-other tasks are decided as they are without it.
+"""Bad input never stops a batch: a task that cannot be evaluated is stored as an error, and all other tasks are decided
+as without the bad input.
 
 Most of it is refused where it comes in (`broker load`, constraints of the tables); here it is put into the tables, as
-if the constraints named ..._allowed were not there: the rules must stand such rows, too.
+if the constraints named ..._allowed were not there: the rules must bear such rows, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +79,7 @@ def _extremes() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, str]:
-    """Where the database with the grid is, once there is one."""
+    """The place of the database with the grid, once it exists."""
     return {}
 
 
@@ -180,7 +180,7 @@ def test_tasks_with_null_or_extreme_figures_have_an_outcome(clone: Callable[[], 
 
 
 def _asked(db: Connection, profile: str, tasks: Sequence[int]) -> int:
-    """Ask every rule about each pair, also those that another has rejected; how many reasons they gave."""
+    """Ask every rule about each pair, also about rejected pairs; returns the number of reasons."""
     query = """select sum(cardinality(all_reasons)) from unnest(%s) t
                cross join lateral brokerage.explain('grid', t, %s, 'production_job')"""
     [(reasons,)] = db.execute(query, (tasks, profile)).fetchall()
@@ -247,7 +247,7 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
 def test_a_rule_that_raises_is_named_with_its_queue(
     clone: Callable[[], Connection], kind: str, result: str, body: str
 ) -> None:
-    """The queue is one that the rules before it leave; errors of further tasks name the rule, which is asked once."""
+    """The earlier rules leave the queue; errors of further tasks name the rule, which is asked once."""
     with clone() as db:
         run = _run(db, "documented", p_limit=20)
         query = (
@@ -275,7 +275,7 @@ def test_a_rule_that_raises_is_named_with_its_queue(
 def test_jobs_are_assigned_as_if_the_task_that_raises_were_absent(
     clone: Callable[[], Connection], profile: str
 ) -> None:
-    """Also in a profile whose queues see what the batch has assigned before."""
+    """This also holds in a profile whose queues see earlier assignments of the batch."""
     assigned: list[dict[tuple[int, str], int]] = []
     for raises in (False, True):
         with clone() as db:
@@ -340,7 +340,7 @@ def _insert(db: Connection, table: str, row: Mapping[str, Any]) -> None:
 
 
 def _add_bad_queues(db: Connection) -> set[str]:
-    """Queues that nobody would make, and rows of things that are not there; returns their names."""
+    """Add absurd queues, and rows of things that do not exist; returns the names of the queues."""
     names = set()
     for number, row in enumerate([*TEXTS, *FIGURES_OF_QUEUES]):
         name = f"ZZ_BAD_{number:02}"
@@ -378,7 +378,7 @@ def _add_bad_queues(db: Connection) -> set[str]:
 def test_bad_queues_are_decided_and_do_not_change_other_decisions(
     clone: Callable[[], Connection], profile: str
 ) -> None:
-    """What cannot be read at a queue counts as not set; no task suffers. What is chosen depends on all queues."""
+    """An unreadable value of a queue counts as not set; no task suffers. The choice depends on all queues."""
     with clone() as db:
         expected = _decisions(db, _run(db, profile, p_limit=100))
         names = _add_bad_queues(db)

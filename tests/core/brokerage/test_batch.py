@@ -1,4 +1,4 @@
-"""Batches: which tasks a run decides, what it stores, where their jobs go, and when tasks are due again."""
+"""Batches: the tasks that a run decides, its stored rows, the queues of the jobs, and the next decision of a task."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def db_with_grid(db: Connection) -> Connection:
 
 
 def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **queue: Any) -> Row:
-    """Two queues that take everything, and tasks of so many one-file jobs."""
+    """Two queues that take everything, and tasks with a number of one-file jobs."""
     disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
     name = {"panda_site": "S", "status": status, "pilots": {"getjob": 9, "updatejob": 9}, "astorages": disks, **queue}
     data = [{"lfn": f"f{number}", "size": 1} for number in range(files)]
@@ -211,7 +211,7 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
 
     def assigned(dsn: str, seed: int, tasks_a_commit: int) -> list[Any]:
         with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute(ELSEWHERE, ["grid"])  # what is made by one turn counts for the next one
+            db.execute(ELSEWHERE, ["grid"])  # jobs made by one turn count for the next one
             _call(db, "grid", p_seed=seed, p_tasks_a_commit=tasks_a_commit)
             query = "select task_id, queue, jobs from brokerage.assignment order by task_id, queue"
             return db.execute(query).fetchall()
@@ -250,7 +250,7 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     assert len(rows) > 10
     for jobs, noted, assigned, all_full in rows:
         assert noted == assigned <= jobs
-        assert assigned == jobs or all_full  # jobs are left over only where nobody takes more
+        assert assigned == jobs or all_full  # jobs are left over only where no queue takes more
     query = """select u.unified_name, sum(a.jobs)::bigint from brokerage.assignment a
                  join resource.candidate_queue u using (setup, queue) where run_id = %s group by 1 order by 1"""
     made = "select queue, count(*) from workload.job where number is not null group by 1 order by 1"
@@ -269,7 +269,7 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
 ])  # fmt: skip
 def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row, chunk: int) -> None:
-    """25 jobs, 2 of scouts, or as the queue says. A queue that runs nothing takes 20 jobs, so each is chosen once."""
+    """A chunk is 25 jobs, 2 for scouts, or as the queue says. An idle queue takes 20 jobs, so each is chosen once."""
     rolled_back.execute("select 1")
     world.load(rolled_back, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
     _call(rolled_back, "default", p_tasks_a_commit=None, p_seed=1)
@@ -286,7 +286,7 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
 def test_jobs_assigned_in_a_batch_count_for_its_later_tasks(
     db: Connection, profile: str, jobs: list[int], tasks_a_commit: int
 ) -> None:
-    """The live counter (panda2026): a queue that runs nothing takes 20 jobs of the share, whoever gave them."""
+    """The live counter (panda2026): an idle queue takes 20 jobs of the share, from all tasks together."""
     tasks = [{"id": number, "current_priority": 700 - number} for number in (1, 2, 3)]
     one = _world(tasks, files=15)
     del one["queues"]["QB"]
@@ -313,7 +313,7 @@ def test_a_task_without_any_queue_waits(rolled_back: Connection, profile: str) -
 
 
 def test_batches_of_two_setups_are_independent(rolled_back: Connection) -> None:
-    """The same tasks, queues and datasets; what one assigns, counts and is decided anew, leaves the other alone."""
+    """Both setups have the same tasks, queues and datasets; runs of one do not change the other."""
     stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'
                 union all
                 select 2, task_id, queue, jobs from brokerage.assignment where setup = 'other'
@@ -343,7 +343,7 @@ def test_batches_of_two_setups_are_independent(rolled_back: Connection) -> None:
 
 @pytest.mark.slow
 def test_a_batch_may_run_and_be_rolled_back_within_a_transaction(db_with_grid: Connection) -> None:
-    """Without commits of its own, and nothing of it stays when the transaction is rolled back."""
+    """The batch makes no commits of its own; a rollback of the transaction removes all of it."""
     db = db_with_grid
     before = _counts(db)
     with db.transaction(force_rollback=True):
@@ -444,7 +444,7 @@ def test_jobs_are_distributed_as_the_rules_say(rolled_back: Connection, case: tu
 )
 @given(_cases(), st.data())
 def test_queues_to_be_tried_come_first(rolled_back: Connection, case: tuple[Any, ...], data: st.DataObject) -> None:
-    """Those of weight 0 that accept jobs get a chunk each, before any other gets one; where no seed is given, too."""
+    """Queues of weight 0 that accept jobs get a chunk each before all others, also without a seed."""
     jobs, weights, queued, capacities, chunks, seed = case
     tried = [data.draw(st.booleans()) for _ in weights]
     weights = [0.0 if zero else weight for weight, zero in zip(weights, tried, strict=True)]
@@ -474,7 +474,7 @@ SHARES = [
 def test_choices_follow_the_weights(
     rolled_back: Connection, weights: list[float], jobs: int, shares: list[float]
 ) -> None:
-    """Chi-square over tasks under one seed. After a choice of one job the queue, empty before, weighs half."""
+    """A chi-square test over tasks under one seed. After a choice of one job an empty queue weighs half."""
     number, size = 4000, len(weights)
     query = f"""select d.given from generate_series(1, %s) task
                 cross join lateral ({DISTRIBUTE.replace("%s::bigint)", "hashint8extended(task, 42))")}) d(given)"""

@@ -1,4 +1,4 @@
-"""Batches of the task broker: which tasks a run decides, where they go, and what later tasks see of earlier ones."""
+"""Batches of the task broker: the tasks that a run decides, their nuclei, and how later tasks see earlier ones."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ WAYS = ("read_lan", "write_lan")
 
 
 def _world(tasks: Sequence[Row], *, events: int | None = 0, shares: Row = SHARES, **sections: Any) -> Row:
-    """Nuclei that take everything, by their free space; tasks of one file with so many events."""
+    """Nuclei that take everything, by their free space; tasks of one file with a number of events."""
     return {
         "now": NOW.isoformat(),
         "queues": {
@@ -66,7 +66,7 @@ def _numbers(db: Connection, query: str, *parameters: Any) -> list[int]:
 
 
 def _state(db: Connection) -> Row:
-    """What a run may change of tasks."""
+    """The columns of tasks that a run may change."""
     return {
         "tasks": db.execute("select task_id, status, nucleus from workload.task order by 1").fetchall(),
         "sent": db.execute("select * from brokerage.nucleus_assignment order by task_id").fetchall(),
@@ -99,7 +99,7 @@ def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, task
 
 @pytest.mark.slow
 def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
-    """One that is named though it is not assigning keeps its status."""
+    """A named task that is not assigning keeps its status."""
     world.load(tasks_db, [_world([{"id": 1}, {"id": 2, "status": "pending"}, {"id": 3, "nucleus": "N2"}])])
     _call(tasks_db, p_tasks=[1, 2, 3])
     sent = dict(tasks_db.execute(SENT).fetchall())
@@ -146,14 +146,14 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
     assert sent(clones[2], 8, 250) != first
 
 
-# --- What later tasks see ---------------------------------------------------------------------------------------------
+# --- Later tasks see earlier ones -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profile: str) -> None:
-    """By share, from the priority of the later task upward; tasks without a share see none.
+    """A task sees work of its share from its priority upward; tasks without a share see none.
 
-    1000 events of 2 HS06 s are 2000; 300 where not known.
+    1000 events of 2 HS06 s are 2000 HS06 s; unknown work counts 300.
     """
     db = rolled_back
     db.execute("select 1")
@@ -278,7 +278,7 @@ def test_a_dry_run_changes_nothing(tasks_db: Connection, profile: str) -> None:
 
 @pytest.mark.slow
 def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> None:
-    """A rule that raises for one: that has its error, the others go on and see each other's work.
+    """A rule raises for one task: that task has its error, the others go on and see each other's work.
 
     The rule raises at both nuclei of the task, of which the error names the first. One of them has no space.
     """

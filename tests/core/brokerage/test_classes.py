@@ -69,7 +69,7 @@ def ago(hours: float) -> str:
 
 
 def job(number: int, queue: str, wait: float, age: float, **fields: Any) -> Row:
-    """One of User Analysis that started `age` hours ago, after `wait` hours."""
+    """A job of User Analysis that started `age` hours ago, after `wait` hours."""
     times = {"created": ago(age + wait), "started": ago(age)}
     of_share = {"gshare": "User Analysis", "label": "user", "user": "ann", "status": "finished"}
     return {"id": number, "queue": queue, **of_share, **times, **fields}
@@ -170,7 +170,7 @@ def classes(db: Db, base_profile: str) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("base_profile", FLAVOURS)
 def test_classes_of_queues_are_those_of_the_model(lab: Db, base_profile: str) -> None:
-    """Beside another setup with jobs at queues of the same names."""
+    """Another setup has jobs at queues of the same names."""
     seen: set[int] = set()
     jobs, queues = random_jobs(random.Random(1000))
     world.load(lab, [{"now": NOW.isoformat(), "queues": queues, "jobs": jobs}], "beside")
@@ -185,7 +185,7 @@ def test_classes_of_queues_are_those_of_the_model(lab: Db, base_profile: str) ->
 
 
 def test_a_queue_is_hi_within_the_limits_of_its_profile(lab: Db) -> None:
-    """An hour is not hi in the documentation, and is in the code; so are three jobs that wait long."""
+    """An hour is not hi in the documentation, but in the code; the same holds for three jobs that wait long."""
     jobs = [job(number, "AT", 1, 2) for number in (1, 2)] + [job(number, "LONG", 0.1, 2) for number in (3, 4)]
     jobs += [waiting(number, "LONG", 2) for number in (5, 6, 7)]
     jobs += [job(number, "IDLE", 0.1, 30) for number in (8, 9)] + [job(10, "ONE", 0.1, 2)]
@@ -237,7 +237,7 @@ def test_slots_are_running_cores_at_hi_and_mid_sites(lab: Db) -> None:
 
 
 def test_jobs_of_merge_tasks_take_no_slots(lab: Db) -> None:
-    """Also where the job itself is not marked as one of merging."""
+    """This also holds where the job itself is not marked as merging."""
     of_ann: Row = {"label": "user", "gshare": "User Analysis", "user": "ann"}
     tasks: list[Row] = [{"id": 1, "is_merging": True}, {"id": 2, "processing_type": "pmerge"}, {"id": 3}]
     jobs = [
@@ -261,7 +261,7 @@ def test_no_slots_are_left_at_the_threshold(lab: Db) -> None:
 
 
 def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None, **fields: Any) -> int | None:
-    """The class of a task of User Analysis with so many jobs by status, of a user with slots left."""
+    """The class of a task of User Analysis with the given jobs by status, of a user with slots left."""
     left: Row = {"rem_slots_a": 1, "rem_slots_b": 1} if user is None else user
     task: Row = {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"}
     states = [status for status, number in (jobs or {}).items() for _ in range(number)]

@@ -1,4 +1,4 @@
-"""Configuration by name: what no rule reads is refused, for the right component too."""
+"""Configuration by name: a key that no rule reads for the component is refused."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def ago(hours: float) -> str:
 
 
 def jobs(*kinds: tuple[int, Row], first: int = 1) -> list[Row]:
-    """So many jobs of each kind, of user ann at queue Q."""
+    """A number of jobs of each kind, of user ann at queue Q."""
     made: list[Row] = []
     for count, fields in kinds:
         for _ in range(count):
@@ -88,7 +88,7 @@ ACCOUNT = ["running_jobs", "queued_jobs", "running_cores", "queued_cores"]
 
 @pytest.mark.parametrize("base_profile", FLAVOURS)
 def test_jobs_of_users_and_groups_add_to_accounts(db: Db, base_profile: str) -> None:
-    """Of a user: those of groups only until activated. Of a group: all of it, whoever's."""
+    """A user has jobs of groups only until they are activated. A group has the jobs of all its users."""
     of_group = {"working_group": "phys"}
     load(db, users={"ann": {"running_jobs": 10, "queued_jobs": 20, "running_cores": 30, "queued_cores": 40}}, jobs=jobs(
         (1, {"status": "running"}), (2, {"status": "starting", "label": "panda"}), (3, {"status": "throttled"}),
@@ -167,7 +167,7 @@ def test_users_without_jobs_left_are_not_listed(db: Db) -> None:
 
 @pytest.mark.slow
 def test_jobs_that_ended_add_to_results_of_the_task(db: Db) -> None:
-    """Those of the last TW_DONE_JOB_STAT hours; cancelled ones and other tasks do not."""
+    """Jobs of the last TW_DONE_JOB_STAT hours count; cancelled jobs and jobs of other tasks do not."""
     of_task = {"task": 1}
     load(
         db,
@@ -196,7 +196,7 @@ def test_jobs_that_ended_add_to_results_of_the_task(db: Db) -> None:
 
 
 def test_starts_here_add_to_the_rate_and_are_the_last_start(db: Db) -> None:
-    """A share has its part of the starts of all; where its rate was loaded, what started of it is added."""
+    """A share has its part of all starts; where its rate was loaded, its own starts are added."""
     load(
         db,
         queues={"Q": {"laststart": ago(3)}, "R": {"laststart": ago(0.5)}, "NONE": {}},
@@ -232,7 +232,7 @@ def test_starts_through_change_status_count_before_and_after_folding(db: Db) -> 
 
 
 def test_loading_jobs_again_counts_their_times_once(db: Db) -> None:
-    """What a load changes of the jobs' times is what the counts change by."""
+    """The counts change by the change of the jobs' times."""
     first = jobs((4, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}))
     load(db, jobs=first)
     starts = "select coalesce(sum(jobs), 0)::int from workload.job_start where setup = 'w'"
@@ -246,7 +246,7 @@ def test_loading_jobs_again_counts_their_times_once(db: Db) -> None:
 
 
 def test_requests_of_pilots_are_noted_in_the_background(db: Db) -> None:
-    """Resources whose site is a queue ask for it; for three hours."""
+    """Resources whose site is a queue count as requests of the queue for three hours."""
     load(db, queues={"Q": {"pilots": {"getjob": 1, "updatejob": 2}}, "R": {}, "NONE": {}})
     seen = "insert into taskqueue.resource_seen values ('w', md5(%s)::uuid, %s, false, %s::jsonb)"
     for place, (hours, site) in enumerate([(0.5, '"R"'), (1, '["Q", "R"]'), (2.5, '"R"'), (4, '"NONE"'), (1, '"x"')]):
@@ -260,7 +260,7 @@ def test_requests_of_pilots_are_noted_in_the_background(db: Db) -> None:
 
 
 def test_classes_read_the_counts_of_tasks_and_waiting_jobs(db: Db) -> None:
-    """A task is nearly done by its counts; of the jobs those that neither started nor ended wait."""
+    """A task is nearly done by its counts; jobs that neither started nor ended are waiting."""
     load(db, users={"ann": {"rem_slots_a": 5, "rem_slots_b": 5}}, jobs=jobs(
         (9, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}),
         (1, {"task": 1, "status": "running", "started": ago(1)}),
@@ -273,7 +273,7 @@ def test_classes_read_the_counts_of_tasks_and_waiting_jobs(db: Db) -> None:
 
 
 def test_waiting_jobs_are_found_by_their_index(db: Db) -> None:
-    """Ended jobs are most of them: classes do not read them for those that wait."""
+    """Most jobs have ended: classes do not read ended jobs to find the waiting ones."""
     rng = random.Random(3)
     given = jobs((3000, {"status": "finished", "ended": ago(1)}), (20, {"status": "activated"}))
     load(db, jobs=[{**row, "queue": rng.choice("QR"), "started": row.get("ended")} for row in given])

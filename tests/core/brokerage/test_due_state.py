@@ -1,4 +1,4 @@
-"""What brokerage says about tasks that it does not take, or takes and cannot decide, and about settings."""
+"""Answers of brokerage about tasks that it does not take or cannot decide, and about settings."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -232,7 +232,7 @@ def test_unknown_queues_lists_missing_queues_that_a_task_is_preassigned_to(
 def test_named_queues_lists_the_queues_that_a_task_of_a_user_names(
     db: Connection, profile: str, task: Row, named: list[Any]
 ) -> None:
-    """Its site and included_site, as each profile reads them; in PanDA's code a storage stands for queues."""
+    """A task names its site and included_site, as each profile reads them; in PanDA's code a storage means queues."""
     given = _world({"label": "user", **task})
     given["queues"]["U"] = {**given["queues"]["Q"], "type": "unified", "capability": "ucore"}
     given["queues"]["Q"]["astorages"] = {"read_lan": ["DISK"]}

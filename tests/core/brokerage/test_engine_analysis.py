@@ -31,7 +31,7 @@ WORLD["storages"]["T_TAPE"]["is_tape"] = True
 
 
 def a_world(task: Row | None = None, queues: Mapping[str, Row] | None = None, **sections: Any) -> Row:
-    """WORLD with other fields of its task and of queues (a new one is as A), and other sections."""
+    """WORLD with other fields of its task and of queues (a new queue is like A), and other sections."""
     changed = copy.deepcopy(WORLD)
     changed["tasks"][0].update(task or {})
     for name, fields in (queues or {}).items():
@@ -202,7 +202,7 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
 
 @pytest.mark.slow
 def test_a_second_pass_follows_the_reasons_of_an_overloaded_only_queue(rolled_back: Db) -> None:
-    """Lost to overloaded for good, not because the user is a problem there: another pass (panda2026)."""
+    """The queue is lost to overloaded for good, not by a problem of the user: another pass decides (panda2026)."""
     counts = [
         {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
         for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "running", 10))
@@ -455,7 +455,7 @@ def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind:
 
 
 def test_a_queue_ruled_out_by_other_queues_has_no_weight(rolled_back: Db) -> None:
-    """It is the only one of its class, so that there is nothing to divide by."""
+    """The queue is the only one of its class, so there is nothing to divide by."""
     given = unequal()
     given["queues"]["C_HOSPITAL"] = {**QUEUE, "site_class": 0}
     with rolled_back.transaction(force_rollback=True):
@@ -472,7 +472,7 @@ MANY = {f"Q{n:02d}": storages("A_DISK", "B_DISK") for n in range(12)}
 
 @pytest.mark.slow
 def test_the_best_ten_are_kept(rolled_back: Db) -> None:
-    """panda2026: all, where the input is distributed or the queues are asked for."""
+    """panda2026 keeps all queues where the input is distributed or the queues are named."""
     names = [*MANY, "A"]
     for task, data, kept in (
         ({}, {}, {"documented": 10, "panda2026": 10}),
@@ -514,7 +514,7 @@ def test_answers_in_turn_have_the_same_order(db: Db, best: int, distributed: boo
 
 
 def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
-    """By the function of the weight's row; another epsilon by its parameters."""
+    """The function in the weight's row chooses it; the parameters set another epsilon."""
     rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
     change = {"function": "brokerage.weight_free_places", "parameters": {"epsilon_2": 0.01}}
     rolled_back.execute("select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", [Jsonb(change)])

@@ -49,7 +49,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
 
 @pytest.mark.slow
 def test_weights_that_must_reach_a_minimum_are_those_of_the_model(rolled_back: Db) -> None:
-    """panda2026."""
+    """Only panda2026 has a minimum of weights."""
     found = {
         n: differences_of(rolled_back, world_of_least_weight(n), f"w{n}", "panda2026") for n in range(LEAST_WEIGHT)
     }
@@ -64,7 +64,7 @@ def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) ->
 
 
 def rules_of(connection: Db, profile: str) -> list[str]:
-    """As decisions name them, in order."""
+    """The rules, as decisions name them, in order."""
     query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force
                 where profile = %s and algorithm = 'analysis_job' and enabled
                   and kind in ('task rule', 'candidate', 'row rule', 'set rule', 'choice') order by position"""

@@ -29,7 +29,7 @@ Db = psycopg.Connection[Any]
 
 
 def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
-    """Of both profiles."""
+    """The differences of both profiles."""
     found = answers(connection, one, setup, "production_task", *PROFILES.values(), prepare=without_job_check)
     pairs = zip(PROFILES, found, strict=True)
     return [f"{model}: {text}" for model, row in pairs for text in differences(broker_task(one, TASK, model), row)]

@@ -1,4 +1,4 @@
-"""Facts: their columns stand in the order of their types, and no pair of task and queue is missing."""
+"""Facts: their columns are in the order of their types, and no pair of task and queue is missing."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def _attributes(db: Connection, type_name: str) -> list[str]:
     ("type_name", "function"), [("task_facts", "facts_of_tasks"), ("queue_facts", "facts_of_queues")]
 )
 def test_columns_of_facts_are_in_the_order_of_their_type(db: Connection, type_name: str, function: str) -> None:
-    """They are taken by their place: two of the same type in the wrong order would pass unseen. Configuration has the
+    """Columns are read by position: two of the same type in the wrong order would pass unseen. Configuration has the
     names of PanDA's keys, which are upper case."""
     query = (
         "select prosrc, proargnames::text[], proargtypes::oid[]::regtype[]::text[] from pg_proc where oid = %s::regproc"
@@ -50,7 +50,7 @@ PAIRS = ["facts_of_pairs", "facts_of_analysis_pairs", "facts_of_nucleus_pairs"]
 
 
 def test_pairs_have_every_attribute(db: Connection) -> None:
-    """Some algorithm knows each but the weight, by name and type; the numbers of task and queue come first."""
+    """Each attribute but the weight is known to some algorithm, by name and type; the numbers come first."""
     query = """select a.name, format_type(a.type, null)
                  from pg_proc p
                 cross join unnest(p.proargnames, p.proallargtypes, p.proargmodes) with ordinality a(name, type, mode, n)
@@ -83,7 +83,7 @@ def _are_all(rows: Sequence[Row], tasks: Sequence[int], queues: Sequence[str]) -
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_pair_of_task_and_queue_is_missing(db: Connection, profile: str) -> None:
-    """A pair that is missing would be a queue that nobody decides about."""
+    """A missing pair would be a queue that no rule decides about."""
     one = _odd_tasks()
     world.load(db, [one], "odd")
     rows = pairs(db, "odd", one["tasks"], profile)
@@ -144,7 +144,7 @@ def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
 
 
 def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:
-    """Also where links, statistics and storages are many, or none."""
+    """This also holds where there are many or no links, statistics and storages."""
     one = _odd_tasks()
     world.load(db, [one], "odd")
     query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'documented', 'production_job') order by 1"

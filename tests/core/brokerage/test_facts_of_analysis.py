@@ -13,7 +13,7 @@ Db = psycopg.Connection[Any]
 
 GB = 1024**3
 NOTHING_NEAR: Row = {"quota_is_kept": True, "quota_is_near": False}
-# Quotas of users, and what they say.
+# Quotas of users, and the facts.
 QUOTAS: list[tuple[Any, Row]] = [
     (
         None,

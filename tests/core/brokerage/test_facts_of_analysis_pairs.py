@@ -74,7 +74,7 @@ CASES: list[tuple[Row, str, Row, Row]] = [
      {"input_problem": MISSING.format("disk") + ELSEWHERE, "input_copies": None}),
     ({"input": ["disk", "far"]}, "Q", {"input_problem": MISSING.format("far")},
      {"input_problem": None, "input_copies": None}),
-    # What queues of production have is out of reach
+    # Input at queues of production is out of reach
     ({"input": ["far"]}, "PROD", {"input_problem": None, "input_copies": 1}, {"input_copies": None}),
     ({"input": ["far"]}, "Q", {"input_problem": MISSING.format("far"), "input_copies": 0}, {"input_copies": None}),
     ({"input": ["grand"]}, "GRAND", {"input_problem": None, "input_copies": 1}, {}),
@@ -120,7 +120,7 @@ def _world() -> Row:
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_an_analysis_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
-    """Beside another setup, where all that counts is more."""
+    """Another setup has larger values of everything that counts."""
     one, other = _world(), _world()
     for task in other["tasks"]:
         task |= {"input": ["both"], "failures": {"Q": {"failed": 9, "closed": 9, "finished": 9}}}

@@ -137,7 +137,7 @@ def _world() -> Row:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_a_task_and_a_nucleus_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
-    """Beside another setup, where all that counts is more."""
+    """Another setup has larger values of everything that counts."""
     one, other = _world(), _world()
     for task in other["tasks"]:
         task |= {"input": ["taped", "part"], "output": [{"name": "o", "token": "NOWHERE"}]}

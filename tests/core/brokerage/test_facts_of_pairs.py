@@ -101,7 +101,7 @@ CASES: list[tuple[Row, str, Row]] = [
     ({"input": ["own", "part of shared"]}, "Q", _there(1, 4)),
     ({"input": ["spread"]}, "Q", {"has_readable_source": True}),
 ]  # fmt: skip
-# What only panda2026 reads.
+# Facts that only panda2026 reads.
 PANDA: list[tuple[Row, str, Row]] = [
     ({}, "Q", {"type_running": 1, "type_activated": 0, "type_assigned": 300, "type_defined": 4000,
                "type_starting": 50000}),
@@ -170,7 +170,7 @@ def _world(cases: list[tuple[Row, str, Row]]) -> Row:
 
 @pytest.mark.parametrize("profile", BOTH)
 def test_facts_of_a_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
-    """Beside another setup, where all that counts is more."""
+    """Another setup has larger values of everything that counts."""
     cases = CASES + (PANDA if profile == "panda2026" else DOCUMENTED)
     one, other = _world(cases), _world(cases)
     for task in other["tasks"]:

@@ -162,7 +162,7 @@ def _wrong(found: Row, expected: Row) -> Row:
 
 
 def test_facts_of_queues_are_those_of_the_world(rolled_back: Db) -> None:
-    """Also with another setup beside it, whose queues of the same names have other facts."""
+    """Another setup has queues of the same names with other facts."""
     rolled_back.execute("select 1")
     plain = dict.fromkeys(QUEUES, QUEUES["ATTRIBUTES"][0] | QUEUES["MEASURED"][0] | QUEUES["LIMITS"][0])
     other = {"queues": plain, "locks": list(QUEUES), "live_counter": dict.fromkeys(QUEUES, 5), "now": NOW,

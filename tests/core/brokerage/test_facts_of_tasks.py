@@ -157,7 +157,7 @@ def _facts(db: Db, setup: str, profile: str, algorithm: str) -> dict[int, Row]:
 
 
 def _loaded(db: Db, one: Row) -> None:
-    """Into the setup facts, with another one beside it that has the same tasks."""
+    """Load a world into the setup facts, beside another setup that has the same tasks."""
     db.execute("select 1")
     other = _world()
     for task in other["tasks"]:

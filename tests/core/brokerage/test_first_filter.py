@@ -1,4 +1,4 @@
-"""Lost queues are stored by their places, without a row each: what readers see of them; exact comparisons."""
+"""Lost queues are stored by their places, without a row each; readers see them like rows. Exact comparisons."""
 
 from math import inf
 from typing import Any
@@ -94,7 +94,7 @@ def test_names_of_queues_are_removed_with_the_decisions_that_need_them(db: Conne
 def test_two_near_sides_are_compared_exactly_and_others_are_not(
     db: Connection, left: float | None, right: float | None, exact: tuple[str, str] | None, sign: int | None
 ) -> None:
-    """Without exact values the clear case decides: had it asked for them, the answer would be null or 0."""
+    """Clear cases are decided without the exact values; with them the answer would be null or 0."""
     query = "select brokerage.compare(%s::float8, %s::float8, %s::numeric, %s::numeric)"
     assert db.execute(query, [left, right, *(exact or (None, None))]).fetchall() == [(sign,)]
 

@@ -36,7 +36,7 @@ def _world() -> Row:
 
 
 def _fates(connection: Db, one: Row, profile: str = "panda2026") -> Row:
-    """The rule that rejects each nucleus; None = it is a candidate."""
+    """The rule that rejects each nucleus; None if the nucleus is a candidate."""
     connection.execute("select 1")
     try:
         world.load(connection, [one])

@@ -1,4 +1,4 @@
-"""How long decisions are kept: partitions by day, counts of what goes, old runs; settings; the live counter's age."""
+"""The time that decisions are kept: partitions by day, counts of removed ones, old runs; settings; the live counter."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ def brokered(db: Connection) -> Connection:
     now = datetime.now(UTC)
     day, next_day = now - timedelta(days=3), now - timedelta(days=2)
     db.execute("select resource.set_clock('keep', %s)", [day])
-    db.execute("set role broker_owner")  # who makes partitions
+    db.execute("set role broker_owner")  # the role that makes partitions
     db.execute(
         f"create table brokerage.verdict_{day:%Y%m%d} partition of brokerage.verdict"
         f" for values from ('{day:%Y-%m-%d} 00:00+00') to ('{next_day:%Y-%m-%d} 00:00+00')"
@@ -66,7 +66,7 @@ def test_partitions_are_made_ahead_and_old_ones_leave_their_counts(brokered: Con
 
 @pytest.mark.slow
 def test_the_longest_retention_of_all_setups_and_of_the_defaults_counts(brokered: Connection) -> None:
-    """Setup keep has settings and keeps an hour; the other setup has none, and keeps two days."""
+    """Setup keep has settings and keeps decisions an hour; the other setup has none, and keeps them two days."""
     world.load(brokered, [{**WORLD, "setup": "plain"}])
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"1 hour\"}')")
     now = datetime.now(UTC)

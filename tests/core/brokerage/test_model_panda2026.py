@@ -14,7 +14,7 @@ def test_the_model_answers_each_world_as_worked_out_by_hand(case: Case) -> None:
 
 
 def test_the_model_reads_architectures_as_panda_does() -> None:
-    """One pair of parentheses goes; without # the first word of the whole text is the CPU."""
+    """One pair of parentheses is removed; without # the first word of the whole text is the CPU."""
     assert [cpu["arch"] for cpu in read_architecture("p#(x86_64|aarch64)").cpus] == ["x86_64", "aarch64"]
     assert read_architecture("x86_64-el9&nvidia").cpus == [{"arch": "x86_64", "vendor": "*", "instr": "*"}]
     assert read_architecture("&nvidia-A100:vram>=10:cuda=12").gpu == {

@@ -51,7 +51,7 @@ def loaded(_shared_dsn: str) -> Iterator[Db]:
 
 @pytest.fixture
 def db(loaded: Db) -> Iterator[Db]:
-    """The world; what a test does there is undone."""
+    """The world; changes of a test are undone."""
     with loaded.transaction(force_rollback=True):
         yield loaded
 
@@ -69,7 +69,7 @@ def names(db: Db) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("pattern", [*LIKE, *EXPRESSIONS, *NAMES])
 def test_panda2026_searches_for_a_pattern_and_doc_compares_whole_names(db: Db, pattern: str) -> None:
-    """With * an expression that is searched for, else equality; in doc * is anything, and the whole name counts."""
+    """A name with * is an expression to search for, else an equal name; in doc * is anything in a whole name."""
     with_star = re.compile(pattern.replace("*", ".*")) if "*" in pattern else None
     searched = {queue for queue, unified in names(db) for n in (queue, unified) if with_star and with_star.search(n)}
     whole = re.compile(".*".join(re.escape(part) for part in pattern.split("*")))
@@ -105,7 +105,7 @@ def given(db: Db, **lists: list[str]) -> None:
 
 @pytest.mark.parametrize("pattern", EXPRESSIONS)
 def test_only_queues_that_a_pattern_finds_are_included_or_excluded(db: Db, pattern: str) -> None:
-    """The whole way, included and excluded."""
+    """The decision includes and excludes them."""
     query = """select queue from brokerage.explain('w', 1, 'panda2026', 'analysis_job')
                 where all_reasons::text like '%%include-exclude: %%'"""
     there, every = found(db, pattern, True), {queue for queue, _ in names(db)}
@@ -118,7 +118,7 @@ def test_only_queues_that_a_pattern_finds_are_included_or_excluded(db: Db, patte
 @pytest.mark.parametrize("field", ["included_site", "excluded_site"])
 @pytest.mark.parametrize("pattern", INVALID)
 def test_the_error_of_a_bad_pattern_names_its_field_and_value(db: Db, field: str, pattern: str) -> None:
-    """It leaves with its error, the other task of the batch is decided; doc has no expressions."""
+    """The task leaves with its error, the other task of the batch is decided; doc has no expressions."""
     given(db, **{field: ["CERN*", pattern]})
     query = "call brokerage.broker_analysis('w', '{1, 2}', %s, p_dry_run => true, p_tasks_a_commit => null)"
     [(run,)] = db.execute(query, ["panda2026"]).fetchall()

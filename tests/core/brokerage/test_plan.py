@@ -1,7 +1,7 @@
 """The query that decides: rules are planned into it, facts are read once, pairs are made once and joined by hashing.
 
-What silently loses the speed (architecture, "Inlining is the speed") changes the plan first: a rule that is called, a
-table that is read once a task, a pair looked up in a loop.
+A change that silently loses the speed (architecture, "Inlining is the speed") shows in the plan first: a rule that is
+called, a table that is read once a task, a pair looked up in a loop.
 """
 
 import json
@@ -97,7 +97,7 @@ def _pairs(db: Connection) -> int:
 
 
 def _called(db: Connection, profile: str) -> set[str]:
-    """Functions over facts that the plan calls. Their schema is in the path, so they stand there without it."""
+    """Functions over facts that the plan calls. Their schema is in the path, so the plan names them without it."""
     query = """select split_part(function, '.', 2) from brokerage.rule_in_force where function is not null
                union
                select p.proname from pg_proc p
@@ -111,7 +111,7 @@ def _called(db: Connection, profile: str) -> set[str]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_rule_is_called_as_a_function_in_the_plan(db: Connection, profile: str) -> None:
-    """Nothing over facts is left in the plan as a function: no rule, no weight, no part of theirs, not the pairs."""
+    """No function over facts is left in the plan: no rule, no weight, no part of them, not the pairs."""
     assert _called(db, profile) == set()
 
 
@@ -202,7 +202,7 @@ def test_facts_are_read_once(db: Connection, profile: str) -> None:
             for node in _nodes(plan[0]["Plan"])
             if node["Node Type"] in ("Seq Scan", "Function Scan") and node["Actual Loops"] > storages
         ]
-    # but lists of a row's own
+    # except lists of a row's own
     assert [(call, one) for call, one in again if not re.fullmatch(r"unnest\(\w+\.\w+\)", one)] == []
 
 

@@ -128,7 +128,7 @@ def test_rules_in_a_row_are_one_step(rolled_back: Connection) -> None:
 
 
 def test_the_facts_of_a_call_are_replaced_once(rolled_back: Connection) -> None:
-    """A text among the parameters stays, whatever it looks like."""
+    """A text among the parameters stays unchanged."""
     call = """acme.rule(t, q, p, '{"note": "(t, q, p)"}'::jsonb)"""
     query = "select brokerage.call_on(%s, 'x.t, x.q, x.p')"
     expected = """acme.rule(x.t, x.q, x.p, '{"note": "(t, q, p)"}'::jsonb)"""

@@ -1,4 +1,4 @@
-"""An organisation's own rules: functions in its own schema, rows of its own profile, nothing that is there touched."""
+"""An organisation's own rules: functions in its own schema, rows of its own profile, no change of shipped objects."""
 
 import shutil
 from collections.abc import Callable
@@ -128,7 +128,7 @@ def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -> None:
-    """Also the tag that a function computes, and that of a rule whose tag was changed since."""
+    """Tags that a function computes are kept, and tags of rules that were changed since."""
     _say(acme, "top-10", parameters={"best": 1})
     [(run,)] = acme.execute("select brokerage.open_run('default', 'production_job', 'acme', null, %s)", [dry])
     acme.execute("select brokerage.broker_next('default', %s, '{1}')", [run])
@@ -204,7 +204,7 @@ def test_a_profile_may_extend_another_and_a_setup_may_use_that_profile(acme: Con
 
 @pytest.mark.slow
 def test_a_rule_that_one_profile_lacks_does_not_disturb_another(acme: Connection) -> None:
-    """A row about a rule that is gone from the profile below says nothing."""
+    """A row about a rule that was removed from the profile below has no effect."""
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
     _say(acme, "acme-cloud", "acme-test", parameters={"clouds": ["DE"]})
     acme.execute("select brokerage.remove_rule('acme', 'acme-cloud')")
@@ -217,7 +217,7 @@ def test_a_rule_that_one_profile_lacks_does_not_disturb_another(acme: Connection
 
 @pytest.mark.slow
 def test_a_profile_based_on_panda2026_keeps_its_weights_and_choices(acme: Connection) -> None:
-    """Marks, weights and choices of panda2026 hold, with the rule of its own among them."""
+    """Marks, weights and choices of panda2026 hold, with an own rule among them."""
     acme.execute("select brokerage.set_profile('acme2026', 'panda2026')")
     panda = _answer(acme, "panda2026")
     for rule, changes in OWN.items():
@@ -261,7 +261,7 @@ REFUSED: list[tuple[Row, str, str]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("changes", "code", "named"), REFUSED)
 def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, code: str, named: str) -> None:
-    """When it is set, not when tasks wait; the profile stays as it was."""
+    """The rule is refused when it is set, not when tasks wait; the profile does not change."""
     before = _answer(acme, "acme")
     with pytest.raises(psycopg.Error, match=named) as raised:
         _say(acme, "acme-new", **{"kind": "row rule", "position": 50, "function": "acme.rule_cloud", **changes})
@@ -319,7 +319,7 @@ def test_a_dropped_function_of_a_rule_is_named(acme: Connection) -> None:
 
 @pytest.mark.slow
 def test_an_upgrade_leaves_own_rules_and_profiles_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
-    """An upgrade that replaces rules, facts and the list of rules: what it changes is seen, what is Acme's stays."""
+    """An upgrade that replaces rules, facts and the list of rules: its changes are seen, objects of Acme stay."""
     _say(acme, "memory", enabled=False)
     query = """select p.oid, pg_get_functiondef(p.oid), p.proowner from pg_proc p
                 where p.pronamespace = 'acme'::regnamespace order by 1"""
@@ -360,7 +360,7 @@ def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connectio
 
 
 def test_doctor_finds_a_profile_whose_function_was_dropped(db: Connection) -> None:
-    """Before the next run does: a problem where a setup decides by it, advice else."""
+    """doctor finds it before the next run: a problem where a setup uses the profile, otherwise an advice."""
     health = "select object, value, verdict, cost, remedy from monitor.health_profile"
     world.load(db, [WORLD])
     db.execute(ACME.encode())

@@ -12,7 +12,7 @@ Connection = psycopg.Connection[Any]
 
 @pytest.fixture
 def acme(rolled_back: Connection) -> Connection:
-    """A connection in a transaction with the profile acme, which is doc as it came."""
+    """A connection in a transaction with the profile acme, which is an unchanged doc."""
     rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
     return rolled_back
 
@@ -78,7 +78,7 @@ def test_parameters_that_a_rule_reads_are_accepted(acme: Connection, rule: str, 
 
 
 def test_every_shipped_parameter_is_one_that_its_rule_reads(rolled_back: Connection) -> None:
-    """And every parameter that the text of a shipped function names is one that a shipped rule has."""
+    """Every parameter that a shipped function names belongs to a shipped rule."""
     query = "select brokerage.require_parameters(row(r.*)::brokerage.profile_rule) from brokerage.rule_in_force r"
     assert len(rolled_back.execute(query).fetchall()) > 80
     query = """
@@ -126,7 +126,7 @@ def test_the_refusal_of_an_unknown_algorithm_lists_the_known_ones(acme: Connecti
     ({}, None),
 ])  # fmt: skip
 def test_the_new_basic_weight_accepts_only_its_parameters(acme: Connection, parameters: Any, said: str | None) -> None:
-    """No profile that comes with the program has it."""
+    """No shipped profile has this weight."""
     call = "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')"
     changes = Jsonb({"function": "brokerage.weight_free_places", "parameters": parameters})
     if said is None:
@@ -138,7 +138,7 @@ def test_the_new_basic_weight_accepts_only_its_parameters(acme: Connection, para
 
 
 def test_a_weight_of_terms_sees_no_assignments(acme: Connection) -> None:
-    """It looks at all candidates at once, before the turns; the first real run would fail."""
+    """Such a weight looks at all candidates at once, before the turns; the first real run would fail."""
     changes = Jsonb({"function": "brokerage.weight_free_places", "parameters": {"sees_assignments": True}})
     message, hint = _refused(acme, "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", (changes,))
     assert message == (

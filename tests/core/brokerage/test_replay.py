@@ -1,4 +1,4 @@
-"""brokerage.replay: what real runs decided, decided again from the facts that were kept."""
+"""brokerage.replay: decisions of real runs are taken again from the recorded facts."""
 
 import json
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def ran(db: Connection, **given: Any) -> int:
 
 @pytest.fixture
 def decided(db: Connection) -> Connection:
-    """The small world after a real run. Its jobs are in the way of a later run, and where they go is drawn."""
+    """The small world after a real run. Its jobs are in the way of a later run, and their queues are drawn."""
     small(db)
     ran(db, seed=1)
     return db
@@ -124,7 +124,7 @@ def test_a_replay_without_a_rule_or_with_another_parameter_shows_the_difference(
 
 @pytest.mark.slow
 def test_rules_are_those_that_decided(decided: Connection) -> None:
-    """Not those of today."""
+    """The rules of today do not count."""
     decided.execute("select brokerage.set_profile('acme', 'documented')")
     decided.execute("""select brokerage.set_settings('w', '{"profile": "acme"}')""")
     run = ran(decided, tasks=[1, 2], seed=1)
@@ -187,7 +187,7 @@ def test_facts_recorded_by_another_release_are_found_by_name(decided: Connection
 
 
 def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> None:
-    """A number that was kept as a text, or the other way round, is what it was; what is no number is an error."""
+    """A number recorded as a text, or the reverse, is read as it was; a text that is no number is an error."""
     keep = "update brokerage.recording set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
     decided.execute(keep, ['{"2000","500"}'])
     before = [row["differs"] for row in replayed(decided, setup="w")]
@@ -224,7 +224,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", FACTS)
 def test_recorded_facts_come_back_unchanged(db: Connection, name: str) -> None:
-    """Each attribute with its extreme values, and rows none."""
+    """Each attribute has its extreme values; lists without rows are tried, too."""
     query = """select attname, format_type(atttypid, null) from pg_attribute
                 where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
     types = [kind for _, kind in db.execute(query, [f"brokerage.{name}"]).fetchall()]
@@ -254,7 +254,7 @@ def test_a_function_that_has_changed_since_is_named(decided: Connection) -> None
     [(source,)] = decided.execute(
         "select pg_get_functiondef(oid) from pg_proc where oid = 'brokerage.rule_memory'::regproc"
     ).fetchall()
-    decided.execute(source)  # made anew as it was
+    decided.execute(source)  # made again without a change
     assert decided.execute(query).fetchall() == []
     decided.execute(source.replace("MB", "megabytes"))
     [(function, change)] = decided.execute(query).fetchall()

@@ -1,4 +1,4 @@
-"""Every rule id of the sources stands in the list of rules, in the profiles that have it, with its function."""
+"""Every rule id of the sources is in the list of rules, in the profiles that have it, with its function."""
 
 import re
 from typing import Any
@@ -88,7 +88,7 @@ def ids(db: Db, profile: str, algorithm: str) -> set[str]:
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("algorithm", IDS)
 def test_each_rule_of_the_sources_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: str) -> None:
-    """And no row is there that the sources do not know."""
+    """The list has no row that the sources do not know."""
     named = {rule for section in IDS[algorithm].values() for rule in section.split()} | PARTS[algorithm].keys()
     elsewhere = ELSEWHERE.get((algorithm, profile), {})
     there = ids(rolled_back, profile, algorithm)
@@ -110,9 +110,9 @@ def test_each_shipped_rule_has_an_existing_function_and_a_source(rolled_back: Db
 
 
 def test_the_page_of_rules_has_an_entry_for_each_rule_of_each_broker(rolled_back: Db) -> None:
-    """What several brokers ask stands in the section of each of them, with the function of each profile.
+    """A rule of several brokers is in the section of each of them, with the function of each profile.
 
-    The facts are those of both job brokers, and stand in the section of the first."""
+    The facts are those of both job brokers, and are in the section of the first."""
     [page] = rules.pages(rolled_back)
     shown = {
         (section, rule): " ".join(entry.split())

@@ -1,4 +1,4 @@
-"""Setups side by side: what another setup holds, with the same ids and names, changes no answer.
+"""Setups side by side: rows of another setup with the same ids and names change no answer.
 
 Random worlds are loaded together, each into a setup of its own. All have the task, the queues and the datasets of the
 same names, and other values. Then each is decided, and compared with the model, which knows its own world alone.
@@ -39,7 +39,7 @@ def loaded(connection: Db, worlds: dict[str, Row]) -> Iterator[None]:
 
 
 class Broker(NamedTuple):
-    """How worlds of a broker are made, and who judges them."""
+    """The functions that make worlds of a broker and judge them."""
 
     world: Callable[[int], Row]
     algorithm: str

@@ -35,7 +35,7 @@ def _problem(
     base_profile: str = "documented",
     releases: list[str] | None = None,
 ) -> str | None:
-    """Why the queue does not do for the task; null = it does."""
+    """The reason why the queue does not suit the task; null if it does."""
     rows.queue(releases=["AUTO"] if releases is None else releases)
     if software is not None:
         rows.software(**software)
@@ -43,8 +43,8 @@ def _problem(
     return rows.answers("software_problems", base_profile, [1]).get("Q")
 
 
-# Hardware (software-check.md, Hardware): what the queue publishes, the architecture, and what is
-# missing (null = nothing).
+# Hardware (software-check.md, Hardware): the software of the queue, the architecture, and the missing
+# part (null if none is missing).
 HARDWARE_DOC = [
     ([X86], PLATFORM, None),
     ([X86], "aarch64-centos7-gcc8-opt", "cpu arch aarch64 is not among x86_64"),
@@ -221,7 +221,7 @@ def test_containers_are_checked_as_each_profile_says(
     doc: str | None,
     panda: str | None,
 ) -> None:
-    """No release is looked at where a container is given."""
+    """Releases are not read where a container is given."""
     rows.software("ALL", **everywhere)
     task = {"architecture": "#", "container_name": "/img/a", "only_tags_for_fc": only_tags}
     assert _problem(rows, task, published, base_profile) == (doc if base_profile == "documented" else panda)
@@ -476,7 +476,7 @@ def test_unreadable_architectures_have_a_problem(rows: Rows, architecture: str |
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> None:
-    """Such a task leaves before; if it did not, no queue would take it."""
+    """Such a task leaves earlier; otherwise no queue would take it."""
     assert (
         _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
         == "architecture: sw_platform x( is not a regular expression"
@@ -499,7 +499,7 @@ def test_the_preferred_platform_level_is_read_from_the_architecture(
 
 @pytest.mark.parametrize("platform", [PLATFORM, "x86_64-(centos7|slc6)-gcc8-opt"])
 def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
-    """Each need has one key, which the answers carry; other fields of the task do not matter."""
+    """Each need has one key, which the answers have; other fields of the task do not matter."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
     needs: list[dict[str, Any]] = [
@@ -523,7 +523,7 @@ def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None
 
 
 def test_the_broker_counts_more_than_the_label(rows: Rows) -> None:
-    """A task may be given to the analysis broker whatever its label says."""
+    """A task of any label may be given to the analysis broker."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[INTEL])
     rows.task(architecture=PLATFORM)
@@ -583,7 +583,7 @@ _ARCHITECTURES = st.one_of(_TEXTS, _JSON.map(json.dumps)).map(lambda text: text.
 def test_no_text_of_software_raises_an_error(
     *, rows: Rows, architecture: str, home: str, uses: str, published: Any, label: str, gpu: str
 ) -> None:
-    """Whatever a task or a queue says, there is an answer, and soon."""
+    """Any text of a task or a queue has an answer within seconds."""
     rows.connection.execute("savepoint example")
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[published, INTEL], cmtconfigs=[PLATFORM, home], containers=[home], cvmfs=["any"])

@@ -113,7 +113,7 @@ def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> N
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("algorithm", CALLS)
 def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, changed: bool) -> None:
-    """By the recorded rules of each arm; another profile decides both."""
+    """A replay uses the recorded rules of each arm; another profile decides both."""
     loaded(db, algorithm, "panda2026")
     if changed:  # of the arm control alone: the live weights are off, so that arms differ in what they see
         db.execute(
@@ -163,7 +163,7 @@ def test_a_task_stays_in_its_arm_and_one_call_ends_the_trial(db: Connection) -> 
 
 @pytest.mark.slow
 def test_a_trial_gets_its_share_of_the_tasks(db: Connection) -> None:
-    """Of 20,000 ids; the deviation is five times the standard error at most. Two trials are independent."""
+    """The deviation over 20,000 ids is at most five times the standard error. Two trials are independent."""
     loaded(db, "production_job", "documented", 1)
     trials = []
     for share in (0.1, 0.5):
@@ -308,7 +308,7 @@ def test_outcomes_are_compared_by_arm(db: Connection) -> None:
 
 @pytest.mark.slow
 def test_remote_input_is_the_input_that_was_not_at_the_queue(db: Connection) -> None:
-    """Noted when the jobs are assigned: 600 of 800 bytes are at queue A, all at queue B, nothing at queue C."""
+    """Stored when the jobs are assigned: 600 of 800 bytes are at queue A, all at queue B, nothing at queue C."""
     files = [{"lfn": f"f{n}", "size": 2, "nevents": 1} for n in range(400)]
     disks = {name: {"read_lan": [f"{name}_DISK"], "write_lan": [f"{name}_DISK"]} for name in "ABC"}
     given = {
@@ -388,7 +388,7 @@ def test_an_arm_that_sees_no_assignments_decides_as_without_a_trial(db: Connecti
 
 @pytest.mark.slow
 def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -> None:
-    """The second one waits for the first, and is refused; so is a profile that is set meanwhile."""
+    """The second operator waits for the first, and is refused; so is a profile set at that time."""
     loaded(db, "production_job", "documented", 1)
     first, second = connect("broker_operator"), connect("broker_operator")
     for query in (
@@ -411,7 +411,7 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
 
 @pytest.mark.slow
 def test_a_profile_cannot_be_removed_while_a_trial_with_it_begins(db: Connection, connect: Connect) -> None:
-    """Nor does one of the profiles that it is based on get another base."""
+    """A profile that it is based on cannot get another base either."""
     loaded(db, "production_job", "documented", 1)
     db.execute("select brokerage.set_profile('middle'), brokerage.set_profile('acme', 'middle')")
     first, second = connect("broker_operator"), connect("broker_operator")

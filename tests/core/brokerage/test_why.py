@@ -31,7 +31,7 @@ def loaded(_shared_dsn: str) -> Iterator[Connection]:
 
 @pytest.fixture
 def db(loaded: Connection) -> Iterator[Connection]:
-    """The grid; what a test does there is undone."""
+    """The grid; changes of a test are undone."""
     with loaded.transaction(force_rollback=True):
         yield loaded
 
@@ -50,7 +50,7 @@ def _explained(db: Connection, task: int, profile: str) -> list[Row]:
 
 
 def _choices(db: Connection, profile: str) -> set[str]:
-    """They keep the best of the queues that every rule accepts."""
+    """The choices: rules that keep the best of the queues that every rule accepts."""
     query = """select coalesce(parameters ->> 'as', rule) as rule from brokerage.rule_in_force
                 where profile = %s and algorithm = 'production_job' and kind = 'choice'"""
     return {row["rule"] for row in _rows(db, query, profile)}
@@ -71,7 +71,7 @@ def _run(db: Connection, profile: str, tasks: Sequence[int]) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_explanations_are_those_of_the_stored_decisions(db: Connection, profile: str) -> None:
-    """For each queue of each task: verdict, rank, rule, tag, reason and weight, which is the product of its factors."""
+    """Each queue of each task has its verdict, rank, rule, tag, reason and weight, the product of its factors."""
     tasks = _tasks(db)
     run = _run(db, profile, tasks)
     query = """select d.task_id, d.queue, d.verdict, d.rank, d.rule, w.criteria, w.reason, d.weight
@@ -185,7 +185,7 @@ def _few(db: Connection, queues: Row, task: Row) -> tuple[Row, Row]:
 
 
 def test_rules_over_all_queues_are_reasons_and_obstacles(db: Connection) -> None:
-    """A set rule that holds rejects what reaches it, and is in the way of what fell before."""
+    """A set rule that holds rejects the queues that reach it, and blocks the queues that failed earlier."""
     reasons, obstacles = _few(db, {"D_HOSPITAL": {"status": "offline"}}, {})
     assert reasons == {"A": [], "B": [], "C_HOSPITAL": ["hospital"], "D_HOSPITAL": ["queue-status", "hospital"]}
     assert obstacles == {"hospital": (1, 2, 1), "queue-status": (1, 1, 0)}
@@ -199,7 +199,7 @@ def test_a_set_rule_that_does_not_hold_is_no_obstacle(db: Connection) -> None:
 
 
 def test_a_set_rule_that_rejects_in_any_case_is_a_reason(db: Connection) -> None:
-    """include-exclude with limitedSites rejects where nothing is left, too."""
+    """include-exclude with limitedSites also rejects where no queue is left."""
     asked = {"params": {"excluded_site": ["*"]}, "split": {"limitedSites": True}}
     reasons, obstacles = _few(db, {"A": {"status": "offline"}}, asked)
     assert reasons["A"] == ["queue-status", "include-exclude"] and reasons["C_HOSPITAL"] == ["include-exclude"]

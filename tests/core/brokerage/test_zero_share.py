@@ -94,7 +94,7 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
     ("type=evgen:99.9%,type=simul:0.1", {"processing_type": "pile"}, "type=evgen:99.9%,type=simul:0.1" + NOTHING_LEFT,
      None),
     ("type=evgen:100%", {"processing_type": "validation"}, None, None),
-    # What cannot be read has no effect; the rest of the policy has.
+    # An unreadable part has no effect; the rest of the policy has.
     ("type=(:0%,type=evgen:0%", {"processing_type": "evgen"}, "type=evgen:0%", "type=evgen:0%"),
     ("type=(:100%", {"processing_type": "pile"}, None, None),
     ("id=12:0%", {}, None, None),
@@ -163,7 +163,7 @@ _POLICIES = st.one_of(
 def test_no_fairshare_policy_raises_an_error(
     *, rows: Rows, policy: str, group: str, processing_type: str, priority: int, merging: bool
 ) -> None:
-    """Whatever a policy says, there is an answer, and soon."""
+    """Any policy has an answer within seconds."""
     rows.connection.execute("savepoint example")
     before = time.monotonic()
     for number, base_profile in enumerate(("documented", "panda2026")):

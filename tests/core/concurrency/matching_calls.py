@@ -1,4 +1,4 @@
-"""The calls of the schema taskqueue that can race, on jobs in every state, and what is to be seen after them."""
+"""The calls of the schema taskqueue that can race, on jobs in every state, and the state after them."""
 
 import uuid
 from collections import Counter
@@ -197,7 +197,7 @@ select 'over the limit', to_jsonb(l)
 
 
 def state(q: Calls) -> State:
-    """Every job with where it is, and the configuration: what a caller can see of the setup, without chance ids."""
+    """Every job with its place, and the configuration, as a caller can see them, without chance ids."""
     found = q.connection.execute(_STATE.encode(), {"s": q.setup}).fetchall()
     jobs = [row[1] for row in found if row[0] == "job"]
     assert len(jobs) == len(set(jobs)), f"a job in two states: {sorted(jobs)}"
@@ -205,7 +205,7 @@ def state(q: Calls) -> State:
 
 
 def wrong(q: Calls) -> list[Any]:
-    """What no order may leave behind: derived tables that differ, jobs in no queue, limits exceeded."""
+    """Faults that no order may leave behind: derived tables that differ, jobs in no queue, limits exceeded."""
     return q.connection.execute(_WRONG.encode(), {"s": q.setup}).fetchall()
 
 

@@ -22,7 +22,7 @@ class Scene:
     setup: str
     sides: tuple[Calls, ...]
     observer: Calls
-    facts: dict[str, Any] = field(default_factory=dict)  # what the preparation leaves to the calls: ids, attempts
+    facts: dict[str, Any] = field(default_factory=dict)  # ids and attempts that the preparation leaves to the calls
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ Order = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of an order: the answers of each session's calls, and which sessions waited."""
+    """The result of an order: the answers of each session's calls, and which sessions waited."""
 
     answers: tuple[tuple[Any, ...], ...]
     waited: frozenset[int]
@@ -69,7 +69,7 @@ ROLLBACK = Step("rollback", _statement("rollback"))
 
 
 def orders(lengths: Sequence[int]) -> Iterator[Order]:
-    """All orders of the steps of sessions with so many steps, the sequential ones among them."""
+    """All orders of the steps of sessions with the given numbers of steps, the sequential ones among them."""
     if not any(lengths):
         yield ()
     for session, length in enumerate(lengths):
@@ -102,7 +102,7 @@ def run(scene: Scene, sessions: Sequence[Sequence[Step]], order: Order) -> Ran |
         ended = True
         while ended:
             ended = False
-            for session, (step, attempt) in reversed(list(under_way.items())):  # what just came may let the others go
+            for session, (step, attempt) in reversed(list(under_way.items())):  # this end may let others go on
                 if attempt.waits():
                     waited.add(session)
                     continue
@@ -149,7 +149,7 @@ def _let_the_deadlock_end(under_way: dict[int, tuple[Step, Attempt]]) -> None:
 
 
 def _end(scene: Scene, sessions: int, under_way: dict[int, tuple[Step, Attempt]]) -> None:
-    """Roll back what an impossible order left open: each as soon as it waits for nobody."""
+    """Roll back the transactions that an impossible order left open: each as soon as it waits for nobody."""
     left = set(range(sessions))
     while left:
         for session in list(left):

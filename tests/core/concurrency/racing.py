@@ -15,7 +15,7 @@ from tests.calls import Calls
 def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str = "agent") -> None:
     """Run the works at once, each in a thread with a connection of its own; the first error of any is raised.
 
-    An error ends the connections of all: who waits for what the failed one had to do would wait for ever.
+    An error ends the connections of all: a thread that waits for the failed one would wait for ever.
     """
     errors: list[BaseException] = []
     backends: list[int] = []

@@ -1,7 +1,7 @@
-"""Whether what came of an order of two or three sessions could have come of running them one after the other.
+"""Whether an order of two or three sessions could have the result of running them one after the other.
 
-Calls that pass over what another transaction holds (matching above all) have one outcome more for each job: as if the
-other call had not been made yet, or not at all, for this job. So where such a call takes part, each job on its own must
+Calls that pass over rows that another transaction holds (matching above all) have one more outcome for each job: as if
+the other call had not been made yet, or not at all, for this job. So where such a call takes part, each job on its own must
 be as after one of the sequential orders, or as after fewer of the calls; where none does, everything must be as after
 one of the sequential orders, answers included.
 """
@@ -34,8 +34,8 @@ State = Counter[tuple[str, int | None, str]]  # kind, job or other thing, how it
 
 @dataclass(frozen=True)
 class Call:
-    """One call. `asks`: an agent asks for jobs. `passes`: it, or who meets it, passes over what is locked meanwhile,
-    as all that ask do. `reconfigures`: keeps the others out of the setup, so that agents may wait."""
+    """One call. `asks`: an agent asks for jobs. `passes`: the call, or the call that meets it, passes over
+    locked rows, as all that ask do. `reconfigures`: keeps the others out of the setup, so that agents may wait."""
 
     do: Callable[[Calls, Scene], Any]
     asks: bool = False
@@ -45,7 +45,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Family:
-    """Calls that can race in one kind of setup, how the setup is made, and what is to be seen and wrong in it."""
+    """Calls that can race in one kind of setup, how the setup is made, and its state and faults."""
 
     prepare: Callable[[Scene], None]
     calls: Mapping[str, Call]
@@ -154,7 +154,7 @@ def _fewer(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _alone(family: Family, new_scene: Callable[[], Scene], names: tuple[str, ...]) -> Outcome:
-    """What fewer of the calls leave, one after the other; kept, since many pairs ask."""
+    """The states that fewer of the calls leave, one after the other; kept, since many pairs ask."""
     if names not in family._alone:
         sessions = [session(family, name) for name in names]
         order = tuple(number for number, steps in enumerate(sessions) for _ in steps)

@@ -15,7 +15,7 @@ from tests.calls import Calls, Connection
 from tests.core.concurrency.racing import run_together
 
 BROKER = "call brokerage.broker_jobs('grid', p_seed => 1, p_tasks_a_commit => 5)"
-# Tasks by how often they were decided, and with jobs left by those who decided them first.
+# Tasks by how often they were decided, and with jobs left by the brokers that decided them first.
 DECIDED = """
 select count(*) filter (where n = 0), count(*) filter (where n > 1), count(*) filter (where assigned > jobs)
   from (select t.task_id, d.jobs,
@@ -56,7 +56,7 @@ def check(db: Connection, due: list[int]) -> None:
 
 
 def broker(q: Calls) -> None:
-    """Broker what is due."""
+    """Broker the tasks that are due."""
     q.rows(BROKER)
 
 

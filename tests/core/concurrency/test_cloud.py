@@ -17,11 +17,11 @@ SECONDS = 5.0
 TYPES = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram": 16384, "price": 3}}
 OVER = "select count(*) from instance.instance where used_cpu > cpu or used_ram > ram"
 LIVE = "select instance_id from instance.instance where state <> 'released' order by random() limit 1"
-ANSWERS = ("PB003", "PB004", "PB005")  # its instance lost, released, ended meanwhile
+ANSWERS = ("PB003", "PB004", "PB005")  # its instance was lost or released, or the job ended
 
 
 def _caller(number: int, until: float, ids: Iterator[int], held: dict[int, str]) -> Callable[[Calls], None]:
-    """held: jobs that agents have, with their attempts; some of them have been taken away meanwhile."""
+    """held: jobs that agents have, with their attempts; some of them were taken away since."""
     draw = random.Random(number)
 
     def act(q: Calls) -> None:

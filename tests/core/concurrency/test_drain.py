@@ -1,4 +1,4 @@
-"""Sixteen agents at once: every job is taken exactly once, whatever else goes on."""
+"""Sixteen agents at once: every job is taken exactly once beside all other calls."""
 
 import os
 import random
@@ -134,7 +134,7 @@ def test_jobs_that_are_given_back_are_taken_again(dsn: str, db: psycopg.Connecti
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch: int) -> None:
-    """What agents hold is at most the limit at every moment, and it is used up to it."""
+    """Agents hold at most as many jobs as the limit at every moment, and reach the limit."""
     q = Calls(db)
     q.insert_many(range(1, 501), JobTypes=["T"])
     q.insert_many(range(501, 601), JobTypes=["T"], OwnerDN="bob")
@@ -168,7 +168,7 @@ def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch:
 
 @pytest.mark.slow
 def test_a_delay_is_kept_by_simultaneous_agents(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """The clock stands: of sixteen agents that ask all the time, as many get a job as the burst allows."""
+    """The clock is stopped: as many of sixteen agents that ask all the time get a job as the burst allows."""
     q = Calls(db)
     q.set_clock("2026-01-01 00:00:00+00")
     q.insert_many(range(1, 501), JobTypes=["T"])

@@ -45,7 +45,7 @@ def third(connect: Connect) -> Counted:
 
 @pytest.mark.drawn
 def test_two_sessions_that_have_not_committed_have_the_joint_law(q: Counted, other: Counted, third: Counted) -> None:
-    """In each of many TaskQueues. When the first one rolls back, the next match gets its job."""
+    """Tested in each of many TaskQueues. When the first session rolls back, the next match gets its job."""
     levels = {1: 5, 4: 2, 9: 1}
     numbers = range(1, 251)
     elements = [
@@ -131,7 +131,7 @@ _GRID = [
 def test_jobs_taken_by_an_open_match_while_hands_are_dealt_stay_counted(
     q: Counted, other: Counted, how: str, voids: list[bool], commit: bool
 ) -> None:
-    """They are counted until the transaction commits, and nobody else gets them meanwhile."""
+    """The jobs are counted until the transaction commits, and no other session gets them before."""
     q.insert_many(range(1, JOBS + 1), 3)
     deal(q, 8)
     cards = hand(q).cards
@@ -173,7 +173,7 @@ def test_jobs_taken_by_an_open_match_while_hands_are_dealt_stay_counted(
 
 
 def test_a_job_that_was_carried_and_comes_back_is_matched(q: Counted, other: Counted) -> None:
-    """Also where it is the last one, and the hand was continued since."""
+    """This also holds for the last job, and where the hand was continued since."""
     q.insert_many(range(1, 4), 3)
     deal(q, 8)
     cards = hand(q).cards
@@ -191,7 +191,7 @@ def test_a_job_that_was_carried_and_comes_back_is_matched(q: Counted, other: Cou
 
 @pytest.mark.parametrize("void", [True, False], ids=["void", "continued"])
 def test_a_dealer_that_dies_leaves_everything_as_it_was(q: Counted, connect: Connect, void: bool) -> None:
-    """It is terminated in its transaction, after it dealt and took; the hand of before can be dealt on at once."""
+    """The dealer is terminated in its transaction, after it dealt and took; the old hand can be dealt on at once."""
     q.insert_many(range(1, JOBS + 1), 3)
     deal(q, 8)
     dealer = Counted(connect())

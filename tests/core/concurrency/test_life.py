@@ -16,7 +16,7 @@ from tests.core.lifecycle import grids
 SECONDS = 4.0
 FILES = 400
 AGENTS = 10
-GONE = ("PB003", "PB004", "PB005")  # somebody else was first
+GONE = ("PB003", "PB004", "PB005")  # another session was first
 
 
 def _tries(q: Calls, query: str, *arguments: Any) -> list[Any]:

@@ -104,7 +104,7 @@ def test_a_bulk_insert_does_not_wait_while_another_transaction_makes_a_list(
 
 
 def test_an_insert_waits_for_another_of_the_same_new_queue_but_no_agent_does(three: tuple[Calls, Calls, Calls]) -> None:
-    """Whoever opens a TaskQueue of a definition has others wait who insert, and no agent that gives a job back."""
+    """A session that opens a TaskQueue of a definition lets inserts wait, but no agent that gives a job back."""
     first, second, agent = three
     first.insert(1)
     match = agent.take()
@@ -119,7 +119,7 @@ def test_an_insert_waits_for_another_of_the_same_new_queue_but_no_agent_does(thr
 
 
 def test_inserts_maintenance_and_agents_race_without_deadlock_or_lost_job(dsn: str, db: Db) -> None:
-    """Bulks and single jobs at new sites, TaskQueues that come and go, agents: no deadlock, and no job is lost."""
+    """Bulks and single jobs arrive at new sites, TaskQueues come and go, agents match: no deadlock, no lost job."""
     jobs = 4 * 3 * 60
     matched: list[int] = []
 

@@ -35,7 +35,7 @@ select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
 
 @contextmanager
 def nobody_waits(dsn: str) -> Iterator[None]:
-    """Fail when an agent is seen waiting for a row meanwhile."""
+    """Fail when an agent is seen waiting for a row in the block."""
     waits: Counter[tuple[Any, ...]] = Counter()
     samples = 0
     done = threading.Event()
@@ -104,9 +104,9 @@ def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> No
 
 @pytest.mark.slow
 def test_no_agent_waits_for_a_slot_that_it_gives_back(dsn: str, db: psycopg.Connection[Any]) -> None:
-    """A match that finds the slot it saw free taken meanwhile must leave it to the job that has it.
+    """A match that finds its free slot taken by another job must leave the slot to that job.
 
-    Thousands of slots are locked, which a search passes over first: what it saw at its beginning is old by its end.
+    Thousands of slots are locked, which a search passes over first, so its snapshot is old by its end.
     """
     locked, left, jobs = 4000, 2, 400
     q = Calls(db)

@@ -15,7 +15,7 @@ from tests.core.concurrency.racing import Attempt, Stage, run_together
 
 
 def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True) -> tuple[bool, Any]:
-    """Run the second side against the open transaction of the first, which then ends: (did it wait, its answer)."""
+    """Run the second side against the open transaction of the first, which then ends: whether it waited, its answer."""
     attempt = Attempt(stage.second, second, stage.observer)
     waited = attempt.waits()
     if commit:
@@ -31,7 +31,7 @@ def task_queue_count(q: Calls) -> int:
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage, others: int) -> None:
-    """Of a new setup, where the second waits for its settings already, and of one with other requirements."""
+    """Tried in a new setup, where the second waits for the settings, and in one with other requirements."""
     for n in range(others):
         stage.observer.insert(9 + n)
     queue = stage.first.insert(1, Sites=["A"])
@@ -64,7 +64,7 @@ def test_two_inserts_into_one_queue_do_not_wait(stage: Stage) -> None:
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_the_second_insert_of_a_new_id_moves_the_job(stage: Stage, commit: bool) -> None:
-    """The second moves it, with its requirements and user priority, whether the first is there or not."""
+    """The second insert sets requirements and user priority, whether the first is committed or not."""
     stage.first.insert(1, 2, Sites=["A"])
     _, queue = meanwhile(stage, lambda q: q.insert(1, 7, Sites=["B"]), commit)
     assert stage.observer.queues() == {queue: 1}
@@ -80,7 +80,7 @@ def test_the_second_insert_of_a_waiting_id_moves_the_job(stage: Stage) -> None:
 
 
 def test_crossing_batches_do_not_deadlock(stage: Stage) -> None:
-    """The same ids in both, the second batch in the other order: one waits, none fails."""
+    """Both batches have the same ids, the second in the other order: one waits, none fails."""
     stage.observer.insert_many(range(1, 11))
     stage.first.insert_many(range(1, 11), Sites=["A"])
     _, count = meanwhile(stage, lambda q: q.insert_many(range(10, 0, -1), Sites=["B"]))
@@ -89,7 +89,7 @@ def test_crossing_batches_do_not_deadlock(stage: Stage) -> None:
 
 
 def test_an_insert_keeps_its_job_when_the_last_other_job_is_being_taken(stage: Stage) -> None:
-    """Never a job in no queue, never a queue deleted from under an insert."""
+    """No job is ever without a queue, and no queue is deleted under an insert."""
     stage.observer.insert(1)
     assert stage.first.take().job_id == 1
     _, queue = meanwhile(stage, lambda q: q.insert(2))
@@ -213,7 +213,7 @@ def test_a_slot_that_is_being_given_back_is_free_after_the_commit(stage: Stage) 
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_slot_over_a_lowered_limit_is_removed_once(stage: Stage, commit: bool) -> None:
-    """One slot too many is free; a match takes it away, and another meanwhile takes neither it nor one in its place."""
+    """One slot too many is free; a match removes it, and another match at that time takes no slot in its place."""
     q = stage.observer
     q.insert_many(range(1, 21), JobTypes=["T"])
     q.running_limit("JobTypes", "T", 6)
@@ -276,7 +276,7 @@ def test_a_release_while_the_buckets_change_joins_a_new_bucket(stage: Stage) -> 
 
 
 def test_a_release_does_not_wait_while_its_queue_is_being_opened(stage: Stage) -> None:
-    """The queue vanished, and an insert opens it anew. The agent waits for nobody: its job opens a second one."""
+    """The queue was removed, and an insert opens it again. The agent does not wait: its job opens a second queue."""
     stage.observer.insert(1)
     match = stage.observer.take()
     stage.observer.call("delete_empty_queues")
@@ -289,7 +289,7 @@ def test_a_release_does_not_wait_while_its_queue_is_being_opened(stage: Stage) -
 
 
 def test_an_insert_moves_a_job_that_is_being_released(stage: Stage) -> None:
-    """It is leased until the release commits, and waits then: the insert moves it."""
+    """The job is leased until the release commits, and then waits: the insert moves it."""
     stage.observer.insert(1)
     match = stage.observer.take()
     stage.first.call("release_job", 1, match.attempt)
@@ -315,7 +315,7 @@ def test_an_insert_of_a_job_that_was_being_matched_is_refused(stage: Stage, comm
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(["finish_job", "release_job"], repeat=2)))
 @pytest.mark.parametrize("commit", [True, False])
 def test_one_of_two_ends_of_an_attempt_wins(stage: Stage, first: str, second: str, commit: bool) -> None:
-    """One wins. The other is stale; only a finish of what was finished just so is no error."""
+    """One end wins, the other is stale; only a second finish with the same outcome is no error."""
     stage.observer.insert(1)
     match = stage.observer.take()
     stage.first.call(first, 1, match.attempt)
@@ -361,7 +361,7 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
 @pytest.mark.slow
 @pytest.mark.parametrize("commit", [True, False])
 def test_folded_weights_are_exact_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
-    """What one transaction folds, opens, drops and recomputes appears for the others at its commit, or not at all."""
+    """Changes of one transaction appear for the others at its commit, or not at all."""
     q, first = stage.observer, stage.first
     fold = "select taskqueue.fold_weights(%s, 'users')"
     for n in range(1, 21):
@@ -439,7 +439,7 @@ def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_an_insert_opens_a_queue_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
-    """Maintenance drops requirements that nobody has had for an hour; one who comes with them then opens a queue."""
+    """Maintenance drops requirements unused for an hour; an insert with them then opens a queue."""
     stage.observer.insert(1, Sites=["A"])
     stage.observer.call("delete_job", 1)
     stage.observer.call("delete_empty_queues")
@@ -466,7 +466,7 @@ def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Sta
 def test_batches_with_the_same_ids_in_opposite_order_wait_and_do_not_fail(
     new_database_of_module: str, stage: Stage, fresh: bool
 ) -> None:
-    """The same ids, new or waiting, with requirements the other way round: batches wait for each other, none fails."""
+    """Both batches have the same ids, new or waiting, with swapped requirements: they wait, and none fails."""
     kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
 
     def insert(which: int) -> Callable[[Calls], None]:

@@ -67,7 +67,7 @@ NOT_TRIED = {
 
 
 def test_every_public_call_that_writes_is_tried(rolled_back: psycopg.Connection[Any]) -> None:
-    """Or stands above, with the reason."""
+    """A call that is not tried is listed above, with the reason."""
     public = rolled_back.execute("""
         select p.proname from pg_proc p
          where p.pronamespace in (select to_regnamespace(n) from unnest(%s::text[]) n) and p.provolatile = 'v'
@@ -94,9 +94,9 @@ def pairs(family: Family, name: str) -> list[tuple[int, str]]:
 def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
     new_scene: Callable[[], Scene], name: str
 ) -> None:
-    """One order of each pair: the second call comes while the first transaction is open.
+    """The second call comes while the first transaction is open.
 
-    Of the pairs of two calls in which no agent asks for jobs, half; the second tier runs all orders of all pairs.
+    Half of the pairs in which no agent asks for jobs are tried; the second tier runs all orders of all pairs.
     """
     overlapping = [order for order in short_orders([3, 3]) if order[:2] == (0, 0)][1:]
     for number, other in pairs(MATCHING, name):
@@ -112,7 +112,7 @@ def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: Family) -> None:
-    """A fixed sample of what the second tier runs; pairs of matching come once each above."""
+    """A fixed sample of the pairs of the second tier; pairs of matching are tried once each above."""
     every = 96 if family is MATCHING else 48
     for name in family.calls:
         for number, other in pairs(family, name):
@@ -135,14 +135,14 @@ def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], 
 def test_a_setup_removed_during_a_call_leaves_nothing_behind(
     new_scene: Callable[[], Scene], family: str, name: str
 ) -> None:
-    """Nothing of it is left behind, and who waited for the removal finds no setup, or makes it anew."""
+    """No row of it is left behind; a caller that waited for the removal finds no setup, or makes it again."""
     assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["configure", "digest", "broker"])
 def test_two_calls_of_the_same_kind_at_once_both_succeed(new_scene: Callable[[], Scene], name: str) -> None:
-    """Two programs that import or configure the same: one waits for the other, and neither fails."""
+    """Two programs import or configure the same setup: one waits for the other, and neither fails."""
     assert compare(BROKERED, new_scene, [name, name]) > 2
 
 
@@ -192,7 +192,7 @@ def test_three_calls_at_once_have_sequential_results(new_scene: Callable[[], Sce
 def test_transactions_of_two_calls_deadlock_only_in_opposite_order(
     new_scene: Callable[[], Scene], first: list[str], second: list[str], deadlocks: bool
 ) -> None:
-    """Callers who take the same two things in opposite order may deadlock, as anywhere; else nobody does."""
+    """Callers that take the same two rows in opposite order may deadlock, as anywhere; no others do."""
     sessions = [session(MATCHING, *first), session(MATCHING, *second)]
     allowed = ["25P02", "40P01"] if deadlocks else ["25P02"]  # after an error PostgreSQL ignores the second call
     outcomes = [play(MATCHING, new_scene(), sessions, order, allowed) for order in short_orders([4, 4])]

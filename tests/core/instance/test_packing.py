@@ -49,7 +49,7 @@ def inputs(
 
 
 def put(db: Connection, types: Sequence[Type], there: Sequence[Instance], steps: Sequence[Step]) -> None:
-    """Make the setup m with one task's steps, and instances that have so much left."""
+    """Make the setup m with one task's steps, and instances with the given free cores and memory."""
     db.execute("insert into resource.setup (setup) values ('m')")
     with db.cursor() as cursor:
         cursor.executemany(
@@ -70,7 +70,7 @@ def put(db: Connection, types: Sequence[Type], there: Sequence[Instance], steps:
 
 
 def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]) -> None:
-    """One input through both, in a transaction that is undone: placements, unschedulable steps, what is released."""
+    """Put one input through both, in a transaction that is undone, and compare placements and releases."""
     types, there, steps, most, cheapest_first = case
     with db.transaction(force_rollback=True):
         put(db, types, there, steps)
@@ -131,7 +131,7 @@ def test_placements_of_larger_inputs_are_those_of_the_model(
 
 
 def test_placements_are_those_of_the_model_over_hundreds_of_instances(rolled_back: Connection) -> None:
-    """Blocks of the list of instances are full and cut in two, also where what is free and hints are equal."""
+    """Blocks of the list of instances are full and cut in two, also where free space and hints are equal."""
     draw = random.Random(0)
     types = [Type(f"t{n}", Fraction(40), Fraction(40), Fraction(n)) for n in range(3)]
     there = [

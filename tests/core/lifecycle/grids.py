@@ -44,7 +44,7 @@ def grid(
 
 
 def load(db: Connection, setup: str, **options: Any) -> None:
-    """Load the grid into a setup, whose clock stands at noon."""
+    """Load the grid into a setup, whose clock is stopped at noon."""
     db.execute(
         "select 1"
     )  # a transaction that is rolled back later is open from here on: the load commits none of its own
@@ -62,12 +62,12 @@ def make(db: Connection, setup: str, queue: str = "QA", jobs: int = 1, task: int
 
 
 def activate(db: Connection, setup: str) -> dict[str, int]:
-    """Assign and activate what is ready."""
+    """Assign and activate the ready jobs."""
     return dict(db.execute("select * from lifecycle.activate(%s)", (setup,)).fetchall())
 
 
 def match(db: Connection, setup: str, queue: str = "QA") -> tuple[int, str] | None:
-    """What an agent at the queue gets: a job and its attempt."""
+    """Match as an agent at the queue: a job and its attempt."""
     resource = psycopg.types.json.Jsonb({**PLENTY, "Site": queue})
     found = db.execute("select job_id, attempt from taskqueue.match_job(%s, %s)", (setup, resource)).fetchone()
     return None if found is None else (found[0], found[1])
@@ -87,7 +87,7 @@ def status(db: Connection, setup: str, job: int) -> str:
 
 
 def differences(db: Connection, setup: str) -> list[Any]:
-    """Where counts and jobs differ: nowhere."""
+    """The differences between counts and jobs, of which there should be none."""
     return db.execute("select * from workload.count_difference where setup = %s", (setup,)).fetchall()
 
 

@@ -1,4 +1,4 @@
-"""Fast rebrokerage: three strict thresholds by queue and share, the excess, which jobs go, and what keeps them."""
+"""Fast rebrokerage: three strict thresholds by queue and share, the excess, moved jobs, and reasons against a move."""
 
 import random
 from math import ceil
@@ -18,7 +18,7 @@ QUEUED = ["defined", "assigned", "activated", "starting"]
 
 
 def queued(queue: Queue, number: int) -> list[Job]:
-    """So many queued jobs of a queue, of all four statuses."""
+    """A number of queued jobs of a queue, of all four statuses."""
     return [Job(QUEUED[n % 4], queue) for n in range(number)]
 
 
@@ -29,7 +29,7 @@ def moved(q: Calls, dry_run: bool = False, most: int | None = None) -> dict[str,
 
 
 def why_not(q: Calls, queue: str = "A") -> Any:
-    """What keeps the jobs of a queue where they are."""
+    """The reason that keeps the jobs of a queue."""
     return q.value("select why_not from lifecycle.fast_excess('default') where queue = %s", queue)
 
 

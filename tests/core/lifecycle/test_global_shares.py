@@ -1,4 +1,4 @@
-"""Global shares: the tree, which leaf is furthest behind, what is measured, and dispatch that follows it."""
+"""Global shares: the tree, the leaf furthest behind, measured usage, and dispatch that follows the tree."""
 
 import random
 from collections import Counter
@@ -136,7 +136,7 @@ def test_a_tree_of_100_levels_is_read(q: Calls) -> None:
     found = tree(q)
     assert (
         found["s99"]["depth"] == 100 and found["s0"]["running"] == 99
-    )  # what inner shares say of themselves is not added
+    )  # the own figures of inner shares are not added
     assert behind(q) == ["s99"]
 
 
@@ -221,7 +221,7 @@ def measure(q: Calls) -> int:
 
 
 def figures(q: Calls) -> dict[str, tuple[Any, ...]]:
-    """What brokerage reads, by share."""
+    """The figures that brokerage reads, by share."""
     query = (
         "select gshare, running, queued, usage_percent, equivalent_usage_percent, measured from resource.share"
         " where setup = %s"

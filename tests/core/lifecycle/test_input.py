@@ -1,4 +1,4 @@
-"""Which jobs are ready: those whose part of the input is at a storage that their queue reads from."""
+"""Ready jobs: their part of the input is at a storage that their queue reads from."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -164,7 +164,7 @@ def test_analysis_reads_from_storages_of_its_own(rolled_back: Connection, label:
 
 
 def test_defined_jobs_are_assigned_in_the_order_of_their_ids(rolled_back: Connection) -> None:
-    """Those of a task, which the counts name, and those of none."""
+    """Jobs of a task, which the counts name, and jobs without a task."""
     db = rolled_back
     _load(db, {"main": {"files": SIX}})
     jobs = grids.make(db, "s", jobs=6)
@@ -262,7 +262,7 @@ def _worlds() -> Iterator[tuple[int, Row]]:
 
 @pytest.mark.slow
 def test_ready_jobs_are_those_of_the_definition_in_random_worlds(rolled_back: Connection) -> None:
-    """60 worlds; shared names, gaps, copies with and without names, jobs beyond the input and without a number."""
+    """60 worlds have shared names, gaps, copies with and without names, jobs beyond the input and without a number."""
     seen = set()
     for seed, given in _worlds():
         _store(rolled_back, f"random {seed}", given)
@@ -273,7 +273,7 @@ def test_ready_jobs_are_those_of_the_definition_in_random_worlds(rolled_back: Co
     assert len(seen) > 10
 
 
-# What is read
+# Rows that are read
 
 
 def _read(db: Connection) -> dict[str, int]:
@@ -286,7 +286,7 @@ def _read(db: Connection) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.own_database
 def test_only_named_files_and_jobs_that_may_be_ready_are_read(connect: Callable[..., Connection]) -> None:
-    """Of 100 tasks with 5,000 files, four fifths have no copy at their queue: files are counted in the index."""
+    """Four fifths of 100 tasks with 5,000 files have no copy at their queue: files are counted in the index."""
     db = connect()
     db.execute(
         b"""

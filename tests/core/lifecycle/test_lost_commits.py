@@ -1,4 +1,4 @@
-"""A standby that was behind takes over: what was committed last is lost, and no job runs twice unnoticed."""
+"""A standby that was behind takes over: the last commits are lost, and no job runs twice unnoticed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def test_the_token_of_a_lost_match_is_refused(dsn: str, new_database: Callable[.
         grids.load(before, "s")
         [job] = grids.make(before, "s")
         grids.activate(before, "s")
-    behind = new_database(template=conninfo_to_dict(dsn)["dbname"])  # it never heard of what comes now
+    behind = new_database(template=conninfo_to_dict(dsn)["dbname"])  # the standby never gets the following changes
     with psycopg.connect(dsn, autocommit=True) as lost:
         lease = grids.match(lost, "s")
         assert lease is not None

@@ -18,7 +18,7 @@ COLUMNS = """
      where t.relname = 'setting' and n.nspname = any (%s) and a.attnum > 1 and not a.attisdropped
      order by 1, a.attnum
 """
-# What each type takes and refuses; what the values of the one are as stored.
+# Values that each type takes, as given and as stored, and values that it refuses.
 TAKEN: dict[str, list[tuple[Any, Any]]] = {
     "interval": [
         ("30 minutes", timedelta(minutes=30)),
@@ -52,7 +52,7 @@ def settings(db: Connection) -> list[tuple[str, str, str, bool, str | None, list
 
 
 def change(db: Connection, schema: str, given: Any) -> psycopg.errors.Diagnostic | None:
-    """Change settings of the setup s; what refused it."""
+    """Change settings of the setup s; returns the refusal."""
     try:
         with db.transaction():
             db.execute(f"select {schema}.set_settings('s', %s)".encode(), [Jsonb(given)])

@@ -1,4 +1,4 @@
-"""States of a job: which changes there are, what agents' calls do to them, and how jobs are cancelled."""
+"""States of a job: the allowed changes, the effect of agents' calls, and cancelling."""
 
 from collections.abc import Callable
 from typing import Any
@@ -379,7 +379,7 @@ def test_a_job_is_replaced_by_the_next_one_of_its_part(db: Connection) -> None:
     ],
 )
 def test_a_job_has_the_cores_of_its_queue(rolled_back: Connection, task: Row, corecount: int, cores: int) -> None:
-    """As the rule core-count takes queues: with others than the task says, but for tasks of one core."""
+    """A queue may have other cores than the task asks for (rule core-count), except for tasks of one core."""
     db = rolled_back
     grids.load(db, "s", tasks=[{"id": 1, **task}], corecount=corecount)
     [job] = grids.make(db, "s")

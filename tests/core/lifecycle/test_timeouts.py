@@ -1,4 +1,4 @@
-"""Each timeout on both sides of its limit, what switches it off, and what becomes of the job; both profiles."""
+"""Each timeout on both sides of its limit, its switches, and the outcome of the job, in both profiles."""
 
 import random
 import re
@@ -136,7 +136,7 @@ def test_the_page_lists_the_timeouts_of_each_profile(rolled_back: Connection, pr
         "       array_to_string(skipped_at, ', ') from lifecycle.timeout_rule where profile = %s order by position",
         [profile],
     ).fetchall()
-    if profile == "documented":  # stands once, above the list
+    if profile == "documented":  # the page has it once, above the list
         assert {skipped for _, skipped in rows} == {"paused, disableReassign"}
         assert entries == [text for text, _ in rows]
     else:
@@ -154,7 +154,7 @@ SWITCHES: dict[str, list[dict[str, Any]]] = {
         {"status": "transferring", "modified": 999, "queue": PLAIN},
         {"status": "transferring", "modified": 999, "priority": 900, "queue": PLAIN},
         {"status": "transferring", "modified": 7, "queue": SLOW},  # no sub status
-        {"status": "transferring", "modified": 999, "sub_status": "x"},  # nothing configured
+        {"status": "transferring", "modified": 999, "sub_status": "x"},  # no value is configured
         {"status": "running", "modified": 3, "workflow": "slow"},
         {"status": "pending", "created": None, "modified": 999},
         {"status": "finished", "modified": 999, "created": 9999},

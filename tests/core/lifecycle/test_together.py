@@ -70,7 +70,7 @@ def _prepared(db: Connection, chance: random.Random) -> list[Element]:
 
 
 def _state(db: Connection) -> list[Any]:
-    """All that the calls write, without the order in which they write."""
+    """All rows that the calls write, in a fixed order."""
     return sorted(db.execute(STATE).fetchall(), key=str)
 
 

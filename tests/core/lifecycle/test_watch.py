@@ -125,7 +125,7 @@ def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -
         other.rows("select * from lifecycle.fast_rebroker('default')")
 
     run_together(dsn, [watcher, watcher, agent])
-    outcome(q, "watch_timeouts")  # what was passed over because somebody had it
+    outcome(q, "watch_timeouts")  # jobs that were passed over because another session had them
     ends = "select job_id, count(*) from workload.job_history where to_status in ('closed', 'failed') group by 1"
     ended = dict(q.rows(ends))
     assert set(ended.values()) == {1}
@@ -149,7 +149,7 @@ def test_simultaneous_fast_rebrokerage_moves_the_jobs_of_one_call(
 
 
 def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Callable[..., Connection]) -> None:
-    """Uncommitted when candidates are read: the job is passed over, and then it is not overdue."""
+    """The heartbeat is uncommitted when candidates are read: the job is passed over, and then it is not overdue."""
     q = make(db, World(), [A])
     add(q, [Job("running", modified=3, reported=3)])
     with connect().cursor() as other:
@@ -180,7 +180,7 @@ def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(
     assert outcome(q, "expire_leases", None, True) == wanted
     assert outcome(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
     other.connection.execute("set lock_timeout = '1s'")
-    assert other.call("hold", "owner", "nobody") == 0  # nobody may be inside the setup
+    assert other.call("hold", "owner", "nobody") == 0  # no session may be inside the setup
     other.call("resume", "owner", "nobody")
     other.connection.execute("begin")
     other.rows("select 1 from taskqueue.lease for update nowait")

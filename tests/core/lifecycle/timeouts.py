@@ -1,4 +1,4 @@
-"""Jobs, queues and configuration of the model of timeouts in a database, and what it says of them."""
+"""Jobs, queues and configuration of the model of timeouts in a database, and the verdicts of the database."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,12 +13,12 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 def ago(hours: float | None) -> datetime | None:
-    """A moment so many hours before NOW."""
+    """A moment the given hours before NOW."""
     return None if hours is None else NOW - timedelta(hours=hours)
 
 
 def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue], profile: str = "documented") -> Calls:
-    """Put it all into setup default, whose clock stands at NOW; jobs get ids from 1 in their order."""
+    """Put the world into setup default, whose clock is stopped at NOW; jobs get ids from 1 in their order."""
     q = Calls(connection)
     q.rows("select taskqueue.set_settings('default', '{}')")
     q.set_clock(NOW)

@@ -1,4 +1,4 @@
-"""The queries that decide, as the shipped profiles are composed: a change of one shows in a review.
+"""The queries that decide, as composed from the shipped profiles: a review shows each change of a query.
 
 Two are kept as texts. Of the others digests.txt has the sha256 of the text without white space. BROKER_TEST_WRITE=1
 writes these files again.

@@ -1,4 +1,4 @@
-"""Which facts of tasks and nuclei the query of many pairs hands on, and that it decides as the query of few."""
+"""The query of many pairs hands on the facts of tasks and nuclei that rules read, and decides as the query of few."""
 
 import re
 from typing import Any
@@ -33,7 +33,7 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
 @pytest.mark.parametrize("profile", ["documented", "panda2026", "acme"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
-    """More than 5,000 pairs. acme has a rule of another schema: each level of its query joins tasks and nuclei anew."""
+    """Over 5,000 pairs. acme has a rule of another schema: each level of its query joins tasks and nuclei again."""
     given = grid(3, 120, 150, nuclei=40)
     for task in given["tasks"]:
         task.update(status="assigning", label="managed", nucleus=None)
@@ -66,7 +66,7 @@ def test_a_function_of_another_schema_may_read_anything(db: Connection) -> None:
 
 
 def test_shipped_rules_read_facts_by_their_names(db: Connection) -> None:
-    """`t` and `q` stand in their texts before a dot, or are handed on to a function of the schema: facts_read relies on
+    """`t` and `q` are in their texts before a dot, or are handed on to a function of the schema: facts_read relies on
     that."""
     functions = db.execute("""
         select p.proname, p.prosrc from pg_proc p

@@ -1,4 +1,4 @@
-"""Rules called on literal facts: a task, a queue and what they have with each other.
+"""Rules called on literal facts of a task, of a queue and of their pair.
 
 Facts not named are those of TASK, QUEUE and PAIR, which every rule accepts, or null. A name says whose fact it is:
 `t_core_count` is the task's, `q_corecount` the queue's, `p_closeness` the pair's.
@@ -73,7 +73,7 @@ def call(
     cases: Sequence[Case],
     parameters: Mapping[str, Any] | None = None,
 ) -> list[Any]:
-    """What brokerage.<function> answers to each case, all in one statement."""
+    """The answer of brokerage.<function> to each case, all in one statement."""
     found = connection.execute(
         "select array_agg(pronargs) from pg_proc where pronamespace = 'brokerage'::regnamespace and proname = %s",
         [function],
@@ -136,7 +136,7 @@ def _facts_of(each: Case) -> dict[str, dict[str, Any]]:
 
 
 def _known(connection: psycopg.Connection[Any]) -> dict[str, set[str]]:
-    """The facts that there are: a wrong name would silently be no fact at all."""
+    """The known facts: a wrong name would silently be no fact at all."""
     rows = connection.execute(
         "select substr(c.relname, 1, 1), a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid"
         " where c.relnamespace = 'brokerage'::regnamespace and c.relname in ('task_facts', 'queue_facts', 'pair_facts')"

@@ -1,4 +1,4 @@
-"""Rules about what a job needs: cores, memory, scratch, walltime, input, software, network."""
+"""Rules about the needs of a job: cores, memory, scratch, walltime, input, software, network."""
 
 from typing import Any
 
@@ -179,7 +179,7 @@ def test_a_queue_without_direct_access_is_rejected_for_direct_io_tasks(rolled_ba
 
 
 def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
-    """Need of the first cases: 488 MiB of input and the floor of 512 MiB = 1000 MiB, which is not below 1000."""
+    """The first cases need 488 MiB of input and the floor of 512 MiB = 1000 MiB, which is not below 1000."""
     job = {"t_job_input_bytes": 488 * MIB, "t_job_input_mb": 100, "t_job_events": 1000}
     copies = {**job, "t_allow_input_lan": 1, "q_direct_access_lan": True}
     check(rolled_back, "rule_scratch_disk", [
@@ -231,7 +231,7 @@ def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db)
 
 
 def test_a_queue_with_too_short_or_too_long_walltime_is_rejected(rolled_back: Db) -> None:
-    """Of the first cases 90 HS06 s * 1000 events on 10 HS06 a core at 90 %: 10000 s on one core."""
+    """The first cases need 90 HS06 s * 1000 events on 10 HS06 a core at 90 %: 10000 s on one core."""
     job = {"t_cpu_time": 90, "t_job_events": 1000}
     check(rolled_back, "rule_walltime", [
         case(None, **job),

@@ -13,7 +13,7 @@ SCOUTS = {"t_is_scout": True}
 
 
 def test_a_merge_preassignment_is_a_list(rolled_back: Db) -> None:
-    """Of a task's own site alone some rules are left out; of the site of a master dataset none."""
+    """Some rules are left out for the task's own site alone, and none for the site of a master dataset."""
     jumbo = {"q_uses_jumbo": True, **ALONE}
     by_task = case(None, t_preassigned_by="prod-initial-preassigned", **jumbo)
     check(rolled_back, "rule_jumbo_queue", [by_task, case("-jumbo:", t_preassigned_by="preassigned-merge", **jumbo)])
@@ -115,7 +115,7 @@ def test_memory_is_truncated(rolled_back: Db) -> None:
 
 
 def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
-    """Need of the first cases: 500 MiB of input and 1500 of output = 2000 MiB, which may be all of it."""
+    """The first cases need 500 MiB of input and 1500 of output = 2000 MiB, which may be all of the scratch disk."""
     job = {"t_job_input_bytes": 500 * MIB, "t_job_input_mb": 100, "t_job_events": 1000}
     direct = {"q_reads_always_directly": True}
     check(rolled_back, "rule_scratch_disk_panda2026", [
@@ -258,7 +258,7 @@ def test_the_walltime_of_dynamic_jobs_is_bounded_by_their_smallest_and_largest(r
 
 
 def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db) -> None:
-    """At 9 HS06 s each s and core 864000 HS06 s take 96000 s."""
+    """864000 HS06 s take 96000 s at 9 HS06 s each s and core."""
     check(rolled_back, "rule_walltime_scout_panda2026", [
         case(None, q_maxtime=1),
         case(None, **SCOUTS, q_maxtime=96000),

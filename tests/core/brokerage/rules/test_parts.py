@@ -17,7 +17,7 @@ MASTER = (["A", "B"], "preassigned-merge")
 
 
 def value(connection: Db, function: str, *arguments: Any) -> Any:
-    """What brokerage.<function> answers."""
+    """The answer of brokerage.<function>."""
     marks = ", ".join(["%s"] * len(arguments))
     row = connection.execute(f"select brokerage.{function}({marks})".encode(), arguments).fetchone()
     return row[0] if row else None
@@ -130,7 +130,7 @@ def test_long_or_complex_expressions_have_a_problem(rolled_back: Db) -> None:
 
 
 def test_one_pair_of_parentheses_around_all_cpus_is_removed(rolled_back: Db) -> None:
-    """In the documentation one pair around all alternatives goes; pairs around each of them stay."""
+    """The documentation removes one pair around all alternatives; pairs around each of them stay."""
     found = {
         text: [each["arch"] for each in value(rolled_back, "cpu_requirement", text, "documented")]
         for text in ("(a|b)", "(a)|(b)", "((a|b)|c)", "(a|b)|c")

@@ -1,4 +1,4 @@
-"""The rules that come with the program, as a whole: their list, and that none of them costs a call."""
+"""The rules that come with the program: their list, and that no rule costs a function call."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_rules_of_documented_are_in_their_order(rolled_back: Db) -> None:
 
 
 def test_rules_of_panda2026_are_in_their_order(rolled_back: Db) -> None:
-    """All rules of production jobs except task rules; the weights stand together."""
+    """The list has all rules of production jobs except task rules; the weights follow each other."""
     assert _order(rolled_back, "panda2026") == ORDER_OF_PANDA.split()
 
 
@@ -73,7 +73,7 @@ def test_ids_and_positions_of_rules_are_unique(rolled_back: Db) -> None:
 
 
 def test_every_rule_has_its_function(rolled_back: Db) -> None:
-    """One function each, of the facts (of a task alone for task rules) and perhaps parameters."""
+    """Each rule is one function of the facts (of a task alone for task rules) and perhaps of parameters."""
     rows = rolled_back.execute(
         "select r.profile, r.rule, r.kind, r.function, p.prorettype::regtype::text, p.oid::regprocedure::text,"
         "       r.parameters - array['sees_assignments', 'as', 'status'] <> '{}', p.pronargs"  # those the engine reads

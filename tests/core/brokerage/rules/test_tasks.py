@@ -102,7 +102,7 @@ def test_a_nucleus_with_storages_closed_over_wan_is_rejected(rolled_back: Db) ->
 
 
 def test_a_nucleus_must_have_more_free_space_than_the_threshold(rolled_back: Db) -> None:
-    """Over the threshold; what remaining work will fill is no longer free."""
+    """The free space must be over the threshold; space that remaining work will fill is not free."""
     cases = [
         case(None, p_space=LIMIT + 0.001),
         case("102400.000 GB are free, 0.000 will be filled", p_space=LIMIT),
@@ -119,7 +119,7 @@ def test_a_nucleus_must_have_more_free_space_than_the_threshold(rolled_back: Db)
 
 
 def test_a_nucleus_of_panda2026_must_have_at_least_the_threshold_of_space(rolled_back: Db) -> None:
-    """At least the threshold; the work fills whole GB. Without an output to place none is asked for."""
+    """The space must be at least the threshold; work fills whole GB. A task without output needs no space."""
     cases = [
         case(None, p_space=LIMIT + 1),
         case(None, p_space=LIMIT),
@@ -156,7 +156,7 @@ def test_a_nucleus_where_no_queue_could_run_the_jobs_is_rejected(rolled_back: Db
 def test_a_nucleus_must_have_a_tenth_of_the_input_beyond_a_threshold(
     rolled_back: Db, inclusive: bool, rule: str, kind: str, unit: int
 ) -> None:
-    """A tenth of what there is must be there, beyond a threshold. An escape clause opens where no ! stands."""
+    """A tenth of the input must be there, beyond a threshold. Reasons without a ! may be ignored."""
     there, whole = ("p_located_bytes", "t_located_bytes") if kind == "size" else ("p_located_files", "t_located_files")
     limits = {f"t_input_{kind}_threshold": 10, whole: 100 * unit}
 
@@ -187,7 +187,7 @@ def test_a_nucleus_must_have_a_tenth_of_the_input_beyond_a_threshold(
 
 @pytest.mark.parametrize("rule", ["rule_task_locality_size", "rule_task_locality_num"])
 def test_locality_is_ignored_for_small_or_urgent_tasks_when_all_nuclei_fail(rolled_back: Db, rule: str) -> None:
-    """Slow and small, or of high priority: ignored where all nuclei fail. Others have a ! before their reason."""
+    """Tasks that are slow and small or of high priority ignore locality where all nuclei fail; others have a !."""
     nothing = {"p_located_files": 0, "p_located_bytes": 0, "t_task_priority": 500, "t_current_priority": 500}
     small = {"t_located_bytes": 10000 * GB}
     cases: list[tuple[str, dict[str, Any]]] = [
