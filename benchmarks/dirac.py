@@ -31,7 +31,7 @@ VO = "bench"
 _LISTS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")  # of a queue; a table each
 _SAME = ("OwnerGroup", "CPUTime", "MaxRAM", "GridCE", "Site", "Platform", "JobType", "RequiredTag")  # of a pilot
 _WEIGHTS = {0: 1e-5, 10: 1e6}  # of user priorities, where they are not the priority itself
-_SAMPLE_QUEUES, _SAMPLE_JOBS = 10, 30  # what insertJob inserts, too; jobs of a queue
+_SAMPLE_QUEUES, _SAMPLE_JOBS = 10, 30  # queues that insertJob also inserts; jobs of a queue
 _PURGE_SECONDS = 30  # that MariaDB may take to forget deleted rows
 _PACKAGES = {"DIRAC": "DIRAC", "MySQLdb": "mysqlclient"}
 

@@ -21,7 +21,7 @@ _END_SECONDS = 120  # that an agent's last call may take
 
 @dataclass
 class Seen:
-    """What the agents of a setup saw: calls as (begin, end) of the monotonic clock, jobs, ends that were acknowledged.
+    """Findings of a setup's agents: calls as (begin, end) of the monotonic clock, jobs, ends that were acknowledged.
 
     kept: when a job was matched that nobody has reported or finished since.
     """

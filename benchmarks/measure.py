@@ -17,8 +17,8 @@ Say = Callable[[str], None]
 
 
 class Measured(Protocol):
-    """What `in_turn` measures. `batch`: jobs asked for by a call; `available`: jobs there are; `trial`: calls of each
-    client before the rounds, which say how many make a run."""
+    """Calls that `in_turn` measures. `batch`: jobs asked for by a call; `available`: existing jobs; `trial`: calls
+    of each client before the rounds, which say how many make a run."""
 
     name: str
     batch: int

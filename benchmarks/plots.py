@@ -26,7 +26,7 @@ Lines = Mapping[str, list[tuple[int, float]]]
 
 @dataclass(frozen=True)
 class Point:
-    """What a run of scenario match found for a kind of calls: the floor's, or match_job."""
+    """The result of a run of scenario match for a kind of calls: the floor's, or match_job."""
 
     workload: str
     what: str

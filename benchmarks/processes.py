@@ -23,7 +23,7 @@ Ask = Callable[[Sequence[Resource]], object]
 
 @dataclass(frozen=True)
 class Client:
-    """What each client does: `connect` (a module's function, so that processes can import it, or a partial of one)
+    """The work of each client: `connect` (a module's function, so that processes can import it, or a partial of one)
     gives the call, which is made repeatedly, each time for `batch` of the requests, drawn at random."""
 
     connect: Callable[[], AbstractContextManager[Ask]]

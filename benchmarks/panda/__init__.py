@@ -29,7 +29,7 @@ _CONFIGURATION = {
     "panda_server.cfg": "[server]\nlogdir = {folder}\n",
     "panda_jedi.cfg": "[master]\nloggername = benchmark\n",
 }
-"""What PanDA's modules want to read as they are imported. Nothing is logged, and nothing is sent."""
+"""The configuration that PanDA's modules read as they are imported. Nothing is logged, and nothing is sent."""
 
 
 @dataclass(frozen=True)

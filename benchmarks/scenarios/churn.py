@@ -16,7 +16,7 @@ from benchmarks.server import Server
 from benchmarks.workloads import with_hot_queue
 
 DEFAULTS = Options(workload="L", jobs=1_000_000, seconds=3600, interval=60)
-_STEADY_SECONDS = 300  # what is there then, the rest is compared with
+_STEADY_SECONDS = 300  # seconds until the state that later ones are compared with
 _SHOWN_BYTES = 100_000  # of the tables and indexes listed at the end
 
 

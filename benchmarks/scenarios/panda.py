@@ -137,7 +137,7 @@ def compared(theirs: Candidates, ours: Candidates) -> Row:
 
 
 def _by_chance(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Whether as many queues, all of one weight, stand on either side alone."""
+    """Whether as many queues, all of one weight, are on either side alone."""
     alone = [[side[queue] for queue in side.keys() - rest.keys()] for side, rest in ((one, other), (other, one))]
     weights = alone[0] + alone[1]
     return len(alone[0]) == len(alone[1]) and all(isclose(weight, weights[0]) for weight in weights)

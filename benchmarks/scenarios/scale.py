@@ -251,7 +251,7 @@ def _cpu(run: _Measured) -> float:
 
 
 def _beside(taken: Sequence[tuple[_Measured, Outcome]]) -> Row:
-    """What was measured and simulated, and by how much the simulation is off: medians over the rounds."""
+    """Measured and simulated figures, and the error of the simulation: medians over the rounds."""
     row: Row = {}
     for name, measured, simulated in (
         ("turns/s", [run.half.calls_per_s for run, _ in taken], [drawn.rate for _, drawn in taken]),

@@ -104,7 +104,7 @@ def _p99_of_slices(latencies: Iterable[tuple[float, float]]) -> list[tuple[float
 
 
 def _agents(plan: Plan, cpu_now: Callable[[], list[float]]) -> tuple[dict[str, Any], list[float], list[float]]:
-    """What the agents saw, and the CPU seconds that their connections took, and then their requests."""
+    """The observations of the agents, and the CPU seconds that their connections took, and then their requests."""
     begin = cpu_now()
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(

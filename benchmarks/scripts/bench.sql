@@ -1,4 +1,4 @@
--- What the scripts need beside pgbroker: the requests and the jobs to insert, which they pick by number, and ids of new jobs.
+-- Tables that the scripts need beside pgbroker: the requests and the jobs to insert, which they pick by number, and ids of new jobs.
 -- Filled once and never changed during a run: packed full, a look-up reads three or four pages.
 drop schema if exists bench cascade;
 create schema bench;

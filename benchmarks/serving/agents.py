@@ -38,7 +38,7 @@ class Plan:
 
 @dataclass
 class Seen:
-    """What the agents saw: when a match was due and how long it took, answers by call and status, and the jobs."""
+    """Findings of the agents: when a match was due and how long it took, answers by call and status, and the jobs."""
 
     latencies: list[tuple[float, float]] = field(default_factory=list)  # due, in seconds of the measurement; latency
     answers: Counter[str] = field(default_factory=Counter)
