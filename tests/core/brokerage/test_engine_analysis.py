@@ -310,7 +310,7 @@ def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -
 
 @pytest.mark.slow
 def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) -> None:
-    """min-weight and final-availability stand behind the chain of filters: jobs do not go where their input is not."""
+    """min-weight and final-availability come after the chain of filters: jobs go only where their input is."""
     low = a_world(config={"jobbroker:MIN_WEIGHT_user": 100})
     assert why(decided(rolled_back, low, "panda2026")) == {"A": "min-weight -below_min_weight", "B": "anal-locality"}
     files = [{"lfn": str(n), "size": 1} for n in range(20)]

@@ -1,9 +1,9 @@
 """Whether an order of two or three sessions could have the result of running them one after the other.
 
 Calls that pass over rows that another transaction holds (matching above all) have one more outcome for each job: as if
-the other call had not been made yet, or not at all, for this job. So where such a call takes part, each job on its own must
-be as after one of the sequential orders, or as after fewer of the calls; where none does, everything must be as after
-one of the sequential orders, answers included.
+the other call had not been made yet, or not at all, for this job. So where such a call takes part, each job on its own
+must be as after one of the sequential orders, or as after fewer of the calls; where none does, everything must be as
+after one of the sequential orders, answers included.
 """
 
 import itertools

@@ -46,7 +46,7 @@ _loaded: list[str] = []  # the database of this process
 
 @pytest.fixture
 def full(new_database: Callable[..., str]) -> Iterator[Calls]:
-    """Loaded once; what a test does is rolled back."""
+    """Loaded once; changes of a test are rolled back."""
     if not _loaded:
         dsn = new_database(kept=True)
         with psycopg.connect(dsn, autocommit=True) as connection:
@@ -74,12 +74,12 @@ def read_by(q: Calls, call: str) -> dict[tuple[str, str], int]:
 
 
 @pytest.mark.parametrize(("call", "most"), CALLS.values(), ids=CALLS)
-def test_a_call_reads_rows_of_its_task_alone(full: Calls, call: str, most: int) -> None:
+def test_a_call_reads_only_rows_of_its_task(full: Calls, call: str, most: int) -> None:
     read = read_by(full, call)
     assert {table: rows for table, rows in read.items() if rows > most} == {}
 
 
-def test_what_follows_taskqueues_reads_jobs_of_clouds_alone(full: Calls) -> None:
+def test_follow_taskqueues_reads_only_jobs_of_cloud_queues(full: Calls) -> None:
     read = read_by(full, "select * from instance.follow_taskqueues('default')")
     assert full.value("select count(*) from instance.step where queue = 'CLOUD'") == 100
     assert read["taskqueue", "job"] < 500
@@ -94,8 +94,8 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
-    """What a call reads grows with its steps, though the tables were analysed when they were empty."""
+def test_no_plan_relies_on_tables_that_were_empty(db: psycopg.Connection) -> None:
+    """The rows that a call reads grow with its steps, though the tables were analysed when they were empty."""
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}])
     db.execute("vacuum (analyze)")
@@ -121,7 +121,7 @@ def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
 
 
 @pytest.mark.slow
-def test_no_plan_for_clouds_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
+def test_no_plan_for_cloud_queues_relies_on_tables_that_were_empty(db: psycopg.Connection) -> None:
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}, "queues": QUEUES}])
     db.execute("vacuum (analyze)")

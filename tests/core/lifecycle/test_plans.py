@@ -66,7 +66,7 @@ def _load(q: Calls) -> None:
 
 @pytest.fixture
 def full(new_database: Callable[..., str]) -> Iterator[Calls]:
-    """Loaded once; what a test does is rolled back."""
+    """Loaded once; changes of a test are rolled back."""
     if not _loaded:
         dsn = new_database(kept=True)
         with psycopg.connect(dsn, autocommit=True) as connection:

@@ -13,7 +13,7 @@ class Counted(Calls):
     """The calls, and what the view for monitoring counts."""
 
     def inconsistencies(self) -> list[Any]:
-        """What check_matching finds, and TaskQueues of which taskqueue.task_queue_count has another number of jobs."""
+        """Findings of check_matching, and TaskQueues with a wrong number of jobs in taskqueue.task_queue_count."""
         query = """select 'task_queue_count', n.task_queue_id, n.jobs from taskqueue.task_queue_count n
                     where n.jobs <> (select count(*) from taskqueue.job j
                                       where j.task_queue_id = n.task_queue_id and not j.held)"""

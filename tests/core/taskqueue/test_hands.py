@@ -47,7 +47,7 @@ def ids_of(levels: dict[int, int]) -> dict[int, int]:
 
 
 def queue_with(q: Calls, levels: dict[int, int], **keys: Any) -> int:
-    """A TaskQueue with so many jobs by user priority."""
+    """A TaskQueue with the given numbers of jobs by user priority."""
     for level in levels:
         ids = [job_id for job_id, priority in ids_of(levels).items() if priority == level]
         q.insert_many(ids, level, **keys)

@@ -104,7 +104,7 @@ def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
 
 @pytest.mark.slow
 def test_9_a_queue_is_never_seen_before_its_requirements(dsn: str) -> None:
-    """In DIRAC the queue's row stands first; a matcher in between takes its jobs anywhere."""
+    """DIRAC inserts the queue's row first; a matcher in between takes its jobs anywhere."""
     seen: list[str] = []
     done = threading.Event()
 
