@@ -38,7 +38,7 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], ch
 @pytest.mark.slow
 @drawn(min(WORLDS // 3 + 1, 100))
 @given(worlds())
-def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
+def test_drawn_worlds_are_answered_as_the_model_does(rolled_back: psycopg.Connection[Any], one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []
 
 

@@ -59,7 +59,7 @@ def test_weights_that_must_reach_a_minimum_are_those_of_the_model(rolled_back: D
 @pytest.mark.slow
 @drawn(min(WORLDS // 4 + 1, 100))
 @given(analysis_worlds())
-def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+def test_drawn_worlds_are_answered_as_the_model_does(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []
 
 

@@ -46,7 +46,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
 @pytest.mark.slow
 @drawn(min(WORLDS // 4 + 1, 100))
 @given(task_worlds())
-def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+def test_drawn_worlds_are_answered_as_the_model_does(rolled_back: Db, one: Row) -> None:
     assert differences_of(rolled_back, one, "drawn") == []
 
 

@@ -615,7 +615,9 @@ def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list
 @pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("site", [None, "A", ["A", "B"], ["B", "A", "C", "D"]], ids=str)
-def test_candidates_over_the_lists_of_several_sites(q: Calls, site: str | list[str] | None, policy: str) -> None:
+def test_candidates_over_the_lists_of_several_sites_count_each_queue_once(
+    q: Calls, site: str | list[str] | None, policy: str
+) -> None:
     """A queue listed at several of the sites offered counts once, and one listed nowhere counts as the others."""
     listed = [["A"], ["A", "B"], ["A", "B", "C"], [], ["B", "C", "D", "A"]]
     queues: dict[int, float] = {}
@@ -646,7 +648,7 @@ def test_a_queue_that_bans_the_first_of_the_offered_sites_is_drawn_as_the_others
 
 @pytest.mark.drawn
 @POLICIES
-def test_candidates_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:
+def test_candidates_over_lists_with_gaps_keep_their_distribution(two: tuple[Calls, Calls], policy: str) -> None:
     """A TaskQueue that is dropped while another transaction works on its list leaves a gap there."""
     q, holder = two
     priorities = [8.0, *[5.0] * 4, *[3.0] * 6, *[2.0] * 8, *[1.0] * 12, 100.0, 40.0]
@@ -697,7 +699,7 @@ def test_a_few_matching_queues_of_many_are_drawn_by_the_formula(narrow: tuple[Ca
 
 
 @pytest.mark.drawn
-def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_description_counted_as_broad(
+def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(
     narrow: tuple[Calls, dict[int, float]],
 ) -> None:
     q, expected = narrow
@@ -933,7 +935,7 @@ def test_an_agents_batch_has_the_distribution_of_single_draws(agent: Calls, limi
     assert chi_square(found, expected) > GENEROUS
 
 
-def test_cpu_time_beyond_a_double_is_refused_of_a_known_description_too(agent: Calls) -> None:
+def test_a_cpu_time_beyond_a_double_is_refused_for_a_known_description(agent: Calls) -> None:
     agent.insert_many(range(1, 4))
     known(agent, Site="Here")
     assert agent.take(Site="Here", CPUTime=9223372036854775808)
