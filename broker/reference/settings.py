@@ -42,8 +42,8 @@ def pages(connection: Connection) -> Iterator[Page]:
     )
     yield page("configuration.md", "Configuration keys", lead, entries)
     lead = (
-        "This page lists the settings of a setup, by schema. `set_settings` of the schema changes a setting; `broker "
-        "settings` shows and changes all of them. A time is an interval; a number is seconds."
+        "This page lists the settings of a setup, by schema. `set_settings` of the schema changes a setting; "
+        "`broker settings` shows and changes all of them. A time is an interval; a number is seconds."
     )
     settings = [
         section(2, schema, bullets(_setting(*row[1:]) for row in found))

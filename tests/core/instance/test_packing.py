@@ -130,6 +130,7 @@ def test_placements_of_larger_inputs_are_those_of_the_model(
     compare(rolled_back, case)
 
 
+@pytest.mark.slow
 def test_placements_are_those_of_the_model_over_hundreds_of_instances(rolled_back: Connection) -> None:
     """Blocks of the list of instances are full and cut in two, also where free space and hints are equal."""
     draw = random.Random(0)

@@ -775,6 +775,7 @@ def test_locked_queues_are_passed_over_where_few_queues_match(connect: Callable[
     assert chi_square(found, win(queues)) > GENEROUS
 
 
+@pytest.mark.slow
 def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(
     connect: Callable[..., psycopg.Connection[Any]],
 ) -> None:
