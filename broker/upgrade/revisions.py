@@ -19,7 +19,7 @@ from broker.upgrade.source import SCHEMAS
 _CREATED = re.compile(
     r"^create (?:(?:unlogged )?(table) (\S+) \(|(sequence) (\w+\.\w+)|(type) (\S+)|(schema) (\w+);)", re.MULTILINE
 )
-_DESCRIBED = re.compile(r"create (?:unlogged )?(table|type) (\S+) (?:as )?\(")
+_DESCRIBED = re.compile(r"create (?:unlogged )?(table|type) (\S+) (?:(?:as )?(\()|partition of )")
 # Alembic's `op` and `context` are the process's, not the thread's.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -68,9 +68,9 @@ def comments(text: str) -> Iterator[tuple[str, str]]:
         if not (code := code.strip()) or code.startswith("--"):
             continue
         if made := _DESCRIBED.match(code):
-            table = made[2]
+            table = made[2] if made[3] else ""
             if words:
-                yield f"{made[1]} {table}", " ".join(words)
+                yield f"{made[1]} {made[2]}", " ".join(words)
         elif table and words:
             yield f"column {table}.{code.split()[0]}", " ".join(words)
         elif code.startswith(")"):

@@ -1,5 +1,5 @@
 """The catalogue in PostgreSQL's own words: the state after the last upgrade, and the present state. It covers
-everything in the schemas except partitions, which are made ahead over time. It is read with search_path pg_catalog, so
+everything in the schemas except partitions by range, which are made ahead over time. It is read with search_path pg_catalog, so
 that names are qualified and the words do not depend on the session.
 """
 
@@ -22,7 +22,9 @@ relation as (
   select c.*, n.nspname, case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
                          when 'f' then 'foreign table' else 'table' end as kind
     from pg_class c join ours n on n.oid = c.relnamespace
-   where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition
+   where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+     and not exists (select from pg_inherits i join pg_partitioned_table p on p.partrelid = i.inhparent
+                      where i.inhrelid = c.oid and p.partstrat = 'r')
 ),
 thing (item, owner, catalogue, oid, part, definition) as (
   select format('schema %%s', nspname), nspowner, 'pg_namespace'::regclass, oid, 0, '' from ours
@@ -36,6 +38,7 @@ thing (item, owner, catalogue, oid, part, definition) as (
   union all
   select format('%%s %%s.%%s', kind, nspname, relname), relowner, 'pg_class'::regclass, r.oid, 0,
          concat_ws(' ', relpersistence, array_to_string(reloptions, ','), pg_get_partkeydef(r.oid),
+                   pg_get_expr(r.relpartbound, r.oid),
                    case when relrowsecurity then 'row security' end, case when relforcerowsecurity then 'forced' end,
                    case when kind in ('view', 'materialized view') then pg_get_viewdef(r.oid) end,
                    s.seqtypid::regtype, s.seqstart, s.seqincrement, s.seqmax, s.seqmin, s.seqcache, s.seqcycle)

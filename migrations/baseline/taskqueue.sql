@@ -624,97 +624,45 @@ create table taskqueue.summary (
   due_at     timestamptz not null  --: When they are counted again at the earliest, by the clock of the server.
 ) with (fillfactor = 50);
 
---: Requirement of TaskQueues, one row per value: pool used to submit pilots for the jobs. Read by pilot submission,
---: never by matching.
-create table taskqueue.task_queue_submit_pool (
+--: Requirements of TaskQueues that are lists, one row per value; a partition for each attribute. A query names the
+--: attribute or the partition, else it locks all of them.
+create table taskqueue.task_queue_requirement (
   setup         text not null,
   task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Submit pool.
-  primary key (setup, task_queue_id, value),
+  attribute     text not null,  --: Key of the requirement, for example Sites.
+  value         text not null check (value <> ''),  --: One value of its list.
+  primary key (setup, task_queue_id, attribute, value),
   foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_submit_pool_value on taskqueue.task_queue_submit_pool (setup, value);
+) partition by list (attribute);
+create index task_queue_requirement_value on taskqueue.task_queue_requirement (setup, value);
 
---: Requirement of TaskQueues, one row per value: grid middleware of the pilots. Read by pilot submission, never by
---: matching.
-create table taskqueue.task_queue_grid_middleware (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Grid middleware.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_grid_middleware_value on taskqueue.task_queue_grid_middleware (setup, value);
-
---: Requirement of TaskQueues, one row per value: pilot type that may run the jobs; no row = any.
-create table taskqueue.task_queue_pilot_type (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Pilot type, for example private.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_pilot_type_value on taskqueue.task_queue_pilot_type (setup, value);
-
---: Requirement of TaskQueues, one row per value: site that may run the jobs; no row = any.
-create table taskqueue.task_queue_site (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Site.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_site_value on taskqueue.task_queue_site (setup, value);
-
---: Requirement of TaskQueues, one row per value: site that may not run the jobs.
-create table taskqueue.task_queue_banned_site (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Site.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_banned_site_value on taskqueue.task_queue_banned_site (setup, value);
-
---: Requirement of TaskQueues, one row per value: computing element that may run the jobs; no row = any.
-create table taskqueue.task_queue_grid_ce (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Computing element.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_grid_ce_value on taskqueue.task_queue_grid_ce (setup, value);
-
---: Requirement of TaskQueues, one row per value: platform that may run the jobs; no row = any.
-create table taskqueue.task_queue_platform (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Platform.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_platform_value on taskqueue.task_queue_platform (setup, value);
-
---: Requirement of TaskQueues, one row per value: type of the jobs; no row = any.
-create table taskqueue.task_queue_job_type (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Job type.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_job_type_value on taskqueue.task_queue_job_type (setup, value);
-
---: Requirement of TaskQueues, one row per value: tag that the resource must offer.
-create table taskqueue.task_queue_tag (
-  setup         text not null,
-  task_queue_id bigint not null,
-  value         text not null check (value <> ''),  --: Tag.
-  primary key (setup, task_queue_id, value),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-);
-create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
+--: Pools used to submit pilots for the jobs. Read by pilot submission, never by matching.
+create table taskqueue.task_queue_submit_pool partition of taskqueue.task_queue_requirement
+  for values in ('SubmitPools');
+--: Grid middlewares of the pilots. Read by pilot submission, never by matching.
+create table taskqueue.task_queue_grid_middleware partition of taskqueue.task_queue_requirement
+  for values in ('GridMiddlewares');
+--: Pilot types that may run the jobs, for example private; no row = any.
+create table taskqueue.task_queue_pilot_type partition of taskqueue.task_queue_requirement
+  for values in ('PilotTypes');
+--: Sites that may run the jobs; no row = any.
+create table taskqueue.task_queue_site partition of taskqueue.task_queue_requirement
+  for values in ('Sites');
+--: Sites that may not run the jobs.
+create table taskqueue.task_queue_banned_site partition of taskqueue.task_queue_requirement
+  for values in ('BannedSites');
+--: Computing elements that may run the jobs; no row = any.
+create table taskqueue.task_queue_grid_ce partition of taskqueue.task_queue_requirement
+  for values in ('GridCEs');
+--: Platforms that may run the jobs; no row = any.
+create table taskqueue.task_queue_platform partition of taskqueue.task_queue_requirement
+  for values in ('Platforms');
+--: Types of the jobs; no row = any.
+create table taskqueue.task_queue_job_type partition of taskqueue.task_queue_requirement
+  for values in ('JobTypes');
+--: Tags that the resource must offer.
+create table taskqueue.task_queue_tag partition of taskqueue.task_queue_requirement
+  for values in ('Tags');
 
 --: A job that is asked for, with a random stream of its own, and the progress of its draws (taskqueue.new_stream).
 create type taskqueue.stream as (

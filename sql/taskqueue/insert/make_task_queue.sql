@@ -23,42 +23,11 @@ begin
   perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
   insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
-  -- most lists are empty, and inserting nothing takes 8 us each
-  if v_definition.sites <> '{}' then
-    insert into taskqueue.task_queue_site (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.sites);
-  end if;
-  if v_definition.platforms <> '{}' then
-    insert into taskqueue.task_queue_platform (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.platforms);
-  end if;
-  if v_definition.job_types <> '{}' then
-    insert into taskqueue.task_queue_job_type (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.job_types);
-  end if;
-  if v_definition.banned_sites <> '{}' then
-    insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.banned_sites);
-  end if;
-  if v_definition.grid_ces <> '{}' then
-    insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.grid_ces);
-  end if;
-  if v_definition.pilot_types <> '{}' then
-    insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(v_definition.pilot_types);
-  end if;
-  if v_definition.tags <> '{}' then
-    insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
-  end if;
-  if v_definition.requirements ? 'SubmitPools' then
-    insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
-  end if;
-  if v_definition.requirements ? 'GridMiddlewares' then
-    insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
-    select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
-  end if;
+  insert into taskqueue.task_queue_requirement (setup, task_queue_id, attribute, value)
+  select p_setup, v_id, r.key, e.value
+    from jsonb_each(v_definition.requirements) r
+   cross join lateral jsonb_array_elements_text(r.value) e (value)
+   where jsonb_typeof(r.value) = 'array';
   return v_id;
 end $$;
 

@@ -6,18 +6,10 @@ language sql stable as $$
            'OwnerDN', p_task_queue.owner_dn, 'OwnerGroup', p_task_queue.owner_group, 'CPUTime', p_task_queue.cpu_time,
            'MinRAM', p_task_queue.min_ram, 'MaxRAM', p_task_queue.max_ram))
          || coalesce(jsonb_object_agg(r.key, r.list), '{}')
-    from (select v.key, jsonb_agg(v.value order by v.value) as list
-            from (select 'SubmitPools' as key, t.* from taskqueue.task_queue_submit_pool t
-                  union all select 'GridMiddlewares', t.* from taskqueue.task_queue_grid_middleware t
-                  union all select 'PilotTypes', t.* from taskqueue.task_queue_pilot_type t
-                  union all select 'Sites', t.* from taskqueue.task_queue_site t
-                  union all select 'BannedSites', t.* from taskqueue.task_queue_banned_site t
-                  union all select 'GridCEs', t.* from taskqueue.task_queue_grid_ce t
-                  union all select 'Platforms', t.* from taskqueue.task_queue_platform t
-                  union all select 'JobTypes', t.* from taskqueue.task_queue_job_type t
-                  union all select 'Tags', t.* from taskqueue.task_queue_tag t) v
+    from (select v.attribute as key, jsonb_agg(v.value order by v.value) as list
+            from taskqueue.task_queue_requirement v
            where v.setup = p_task_queue.setup and v.task_queue_id = p_task_queue.task_queue_id
-           group by v.key) r
+           group by v.attribute) r
 $$;
 
 comment on function taskqueue.requirements_of_task_queue(taskqueue.task_queue) is

@@ -56,6 +56,17 @@ def test_a_requirement_is_required_where_the_view_says_so(q: Calls) -> None:
         assert (state, message.startswith(f"{key} is missing")) == ("PB001", True)
 
 
+def test_each_requirement_that_is_a_list_has_its_partition(q: Calls) -> None:
+    lists = {key for (key,) in q.rows("select canonical_key from taskqueue.requirement_key where type = 'texts'")}
+    partitions = q.rows(
+        """select pg_get_expr(c.relpartbound, c.oid), obj_description(c.oid, 'pg_class')
+             from pg_inherits i join pg_class c on c.oid = i.inhrelid
+            where i.inhparent = 'taskqueue.task_queue_requirement'::regclass"""
+    )
+    assert sorted(bound for bound, _ in partitions) == sorted(f"FOR VALUES IN ('{key}')" for key in lists)
+    assert all(comment for _, comment in partitions)
+
+
 @pytest.mark.slow
 def test_settings_take_the_keys_of_the_view(q: Calls) -> None:
     for key, strict in q.rows("select key, may_be_strict from taskqueue.description_key"):

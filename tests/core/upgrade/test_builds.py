@@ -52,6 +52,23 @@ def test_a_fresh_install_has_no_differences_from_the_release(dsn: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "statement, aspect",
+    [
+        ("drop table taskqueue.task_queue_tag", "existence"),
+        ("alter table taskqueue.task_queue_requirement detach partition taskqueue.task_queue_tag", "definition"),
+        ("comment on table taskqueue.task_queue_tag is null", "comment"),
+    ],
+)
+def test_a_check_names_a_changed_partition_by_list(dsn: str, statement: str, aspect: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute(statement.encode())
+    assert ("table taskqueue.task_queue_tag", aspect) in {
+        (difference.item, difference.aspect) for difference in check(dsn).differences
+    }
+
+
+@pytest.mark.slow
 def test_tables_sql_is_current(server_dsn: str) -> None:
     with psycopg.connect(server_dsn) as conn:
         major = conn.info.server_version // 10000
@@ -142,6 +159,9 @@ def test_the_texts_of_the_baseline_become_comments() -> None:
           primary key (job_id)
         );
         create index a_state on taskqueue.a (state);
+        --: Jobs of one kind.
+        create table taskqueue.c partition of taskqueue.b
+          for values in ('c');
         create type taskqueue.b as (
           n int  --: Number.
         );
@@ -150,6 +170,7 @@ def test_the_texts_of_the_baseline_become_comments() -> None:
         ("table taskqueue.a", "Jobs that wait, by id."),
         ("column taskqueue.a.job_id", "Job's id."),
         ("column taskqueue.a.state", "Its state."),
+        ("table taskqueue.c", "Jobs of one kind."),
         ("column taskqueue.b.n", "Number."),
     ]
 
