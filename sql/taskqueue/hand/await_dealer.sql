@@ -14,6 +14,7 @@ begin
   if p_briefly then
     perform set_config('lock_timeout', '50ms', true);
   end if;
+  -- plan: the wait for a hand
   perform from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = p_hand_id
      for key share;

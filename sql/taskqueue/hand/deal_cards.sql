@@ -8,6 +8,7 @@ declare
   v_dealt boolean := false;
   v_hand record;
 begin
+  -- plan: hands with few cards
   for v_hand in
     select q.task_queue_id, q.wanted
       from (select s.task_queue_id, count(*) as wanted, min(s.number) as first

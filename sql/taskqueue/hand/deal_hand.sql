@@ -15,6 +15,7 @@ declare
   v_struck bigint;  -- cards that were not taken from the hand
   v_busy bigint[];
 begin
+  -- plan: the lock of a hand
   select h.* into v_hand from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id
    order by h.hand_id desc limit 1
@@ -22,6 +23,7 @@ begin
   if not found then
     return null;
   end if;
+  -- plan: whether a hand is void
   select coalesce(bool_or(c.made_in = pg_current_xact_id()), false), count(*) > 0,
          coalesce(bool_or(c.change > 0), false),
          count(*) filter (where c.change < 0 and c.entry_id = any (v_hand.entry_ids))
@@ -35,6 +37,7 @@ begin
     if v_busy <> '{}' then
       v_busy := taskqueue.locked_entries(p_setup, v_hand.job_ids, v_busy);
     end if;
+    -- plan: the new hand
     insert into taskqueue.hand (setup, task_queue_id, begun_id, known_to, in_flight, since, jobs, first_ids, cards,
                                 drawn, vain, rest, job_ids, entry_ids, user_priorities, addresses)
     select p_setup, p_task_queue_id, case when v_void then v_hand.hand_id else v_hand.begun_id end, s.known_to,
@@ -59,6 +62,7 @@ begin
     exit when found;
     v_void := true;  -- something changed just now
   end loop;
+  -- plan: the delete of the old hand
   delete from taskqueue.hand h
    where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id = v_hand.hand_id;
   return true;

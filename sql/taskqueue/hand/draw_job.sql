@@ -8,6 +8,7 @@ declare
   v_drawn record;
   v_job taskqueue.job;
 begin
+  -- plan: a job without the hand
   select l.total, d.entry_ids, d.addresses into v_drawn
     from (select array_agg(coalesce(n.jobs, 0) order by i.level) as jobs,
                  array_agg(n.first_id order by i.level) as first_ids, sum(n.jobs) as total
@@ -15,6 +16,7 @@ begin
             left join taskqueue.job_level(p_setup, p_task_queue_id) n on n.user_priority = i.level) l
    cross join lateral taskqueue.drawn_jobs(p_setup, p_task_queue_id, l.jobs, l.first_ids, '{}', 1, p_ten_first,
                                            p_policy, p_seed) d;
+  -- plan: the delete of a job without the hand
   delete from taskqueue.job j
    where j.setup = p_setup
      and j.ctid = (select i.ctid from taskqueue.job i
@@ -25,6 +27,7 @@ begin
     v_job := taskqueue.draw_unlocked_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
   end if;
   if v_job.job_id is not null then
+    -- plan: the change of the count
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, entry_id)
     values (p_setup, p_task_queue_id, v_job.user_priority, -1, v_job.entry_id);
   end if;

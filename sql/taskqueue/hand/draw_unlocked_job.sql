@@ -11,6 +11,7 @@ declare
   v_ids bigint[];
   v_after bigint;
 begin
+  -- plan: user priorities in order
   for v_level in
     select n.user_priority, n.first_id
       from taskqueue.job_level(p_setup, p_task_queue_id) n
@@ -22,10 +23,12 @@ begin
   loop
     v_after := coalesce(v_level.first_id, 1) - 1;
     loop
+      -- plan: the first ten jobs
       v_ids := array(select j.job_id from taskqueue.job j
                       where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
                         and j.user_priority = v_level.user_priority and j.job_id > v_after
                       order by j.job_id limit 10);
+      -- plan: the delete of one of them
       delete from taskqueue.job j
        where j.setup = p_setup
          and j.ctid = (select l.ctid

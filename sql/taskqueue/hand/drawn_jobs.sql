@@ -22,6 +22,7 @@ begin
   if v_only is not null then
     user_priorities := array_fill((v_only - 1)::smallint, array[least(p_number, p_jobs[v_only])::int]);
   else
+    -- plan: user priorities of a hand
     with recursive draw as (
       select 0 as number, p_jobs as jobs, null::smallint as user_priority, hashint8extended(0, p_seed) as seed
       union all
@@ -42,6 +43,7 @@ begin
     select coalesce(array_agg(d.user_priority order by d.number), '{}') into user_priorities
       from draw d where d.number > 0;
   end if;
+  -- plan: the first jobs of a user priority
   for v_pool in
     select l.user_priority, j.job_ids, j.entry_ids, j.addresses
       from (select u as user_priority, count(*) as number from unnest(user_priorities) u group by u) l

@@ -6,6 +6,7 @@ language plpgsql as $$
 declare
   v_free bigint[];
 begin
+  -- plan: locked jobs of a hand
   v_free := array(select j.entry_id from taskqueue.job j
                    where j.setup = p_setup and j.job_id = any (p_job_ids) and j.entry_id = any (p_entry_ids)
                      for update skip locked);

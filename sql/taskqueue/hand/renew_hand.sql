@@ -14,10 +14,12 @@ declare
   v_ended boolean;
 begin
   for v_look in 0..9 loop
+    -- plan: whether there is a newer hand
     if exists (select from taskqueue.hand h
                 where h.setup = p_setup and h.task_queue_id = p_task_queue_id and h.hand_id > p_hand_id) then
       return true;
     end if;
+    -- plan: what became of a hand
     select h.hand_id, h.drawn, h.vain, h.rest, c.arrivals, c.removals, c.is_late, c.removals + u.used as taken
       into v_hand
       from (select i.* from taskqueue.hand i
@@ -49,6 +51,7 @@ begin
     v_ended := case when p_may_wait then
                  taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id, v_hand.is_late) end;
     if not v_ended and not v_hand.is_late then  -- the first that waited in vain: the next ones wait briefly
+      -- plan: a wait in vain
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       values (p_setup, p_task_queue_id, 0, 0);
     end if;

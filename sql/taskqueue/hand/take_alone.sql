@@ -13,6 +13,7 @@ begin
     return v_none;
   end if;
   if (p_parsed.offer).limited then
+    -- plan: the requirements of a limited job
     p_stream.slots := (select l.slots from taskqueue.definition d
                         cross join lateral taskqueue.lock_slots(p_setup, d.requirements, p_parsed.offer) l
                         where d.setup = p_setup and d.definition_id = p_stream.definition_id and l.taken);
@@ -25,6 +26,7 @@ begin
   else
     for v_turn in 0..9 loop
       exit when p_stream.is_seeded;
+      -- plan: the next card
       select n.* into v_card from taskqueue.next_cards(p_setup, p_stream.task_queue_id, 1) n;
       if v_card.job_id is not null then
         p_stream.card := v_card;

@@ -5,6 +5,7 @@ language plpgsql as $$
 declare
   v_taken taskqueue.stream[];
 begin
+  -- plan: the delete of the cards
   with gone as (
     delete from taskqueue.job j
      where j.setup = p_setup

@@ -14,6 +14,7 @@ begin
     exit when cardinality(v_left) < 2;
     v_locked := array(
       -- drawn by TaskQueue first: a join the other way round would lock the cards anew for each stream
+      -- plan: cards together
       with drawn as materialized (
         select q.task_queue_id, row_number() over (partition by q.task_queue_id order by c.place) as turn, c as card
           from (select i.task_queue_id, count(*) as wanted from unnest(v_left) i group by i.task_queue_id) q

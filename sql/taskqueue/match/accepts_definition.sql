@@ -6,6 +6,7 @@ create or replace function taskqueue.accepts_definition(
 language plpgsql stable as $$
 begin
   p_offer.cpu_time := 9223372036854775807;
+  -- plan: all conditions of a point
   return (select taskqueue.accepts(d, p_offer) from taskqueue.definition d
            where d.setup = p_setup and d.definition_id = p_definition_id);
 end $$;

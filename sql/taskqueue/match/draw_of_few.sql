@@ -12,6 +12,7 @@ declare
   v_limited boolean := coalesce((p_parsed.offer).limited, false);
   v_new bigint[] := '{}'::bigint[];
 begin
+  -- plan: whether definitions are new
   if exists (select from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_parsed.known_to)
      or p_parsed.in_flight <> '{}' and exists (
         select from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_parsed.in_flight)) then
@@ -20,6 +21,7 @@ begin
   if p_parsed.matches = 0 and v_new = '{}' then
     return;
   end if;
+  -- plan: the first queue of few
   return query
     select c.task_queue_id, c.definition_id, d.requirements, true
       from (select q.task_queue_id, q.definition_id
@@ -45,6 +47,7 @@ begin
              limit 1) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id;
   if not found and p_parsed.matches > 0
+     -- plan: whether what few match is kept
      and not exists (select from taskqueue.known_match m where m.known_id = p_parsed.known_id) then  -- forgotten
     return query select null::bigint, null::bigint, null::jsonb, false;
   end if;

@@ -8,6 +8,7 @@ create or replace function taskqueue.draw_rest(
 ) returns table (task_queue_id bigint, definition_id bigint)
 language plpgsql stable rows 1 as $$
 begin
+  -- plan: the rest of a bucket
   return query
     select c.task_queue_id, c.definition_id
       from (select o.task_queue_id, o.definition_id,

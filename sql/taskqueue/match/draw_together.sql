@@ -9,6 +9,7 @@ create or replace function taskqueue.draw_together(
 language plpgsql as $$
 begin
   return (
+    -- plan: draws of TaskQueues together
     with recursive candidate as (
       select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, s.task_queue_id,
              s.definition_id, k.offer, k.tests, k.policy, k.cpu_buckets, k.matched_at,

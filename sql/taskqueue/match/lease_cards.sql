@@ -10,6 +10,7 @@ declare
   v_last taskqueue.stream[];  -- those with the last cards of a hand
   v_stream taskqueue.stream;
 begin
+  -- plan: the leases
   with leased as (
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
                                  grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)

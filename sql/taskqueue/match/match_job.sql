@@ -27,6 +27,7 @@ declare
   v_queue record;
   v_card taskqueue.card;
 begin
+  -- plan: the known description and its lists
   select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
     into v_start from taskqueue.known_lists(p_setup, v_resource, v_cpu_time, p_request_id) k
    cross join lateral (select gen_random_uuid() as token offset 0) t;
@@ -60,6 +61,7 @@ begin
       v_list := case when v_place < v_start.bound_1 then v_start.list_1 else v_start.list_2 end;
       v_place := case when v_place < v_start.bound_1 then v_place else v_place - v_start.bound_1 end;
       v_class := 1 + width_bucket(v_place, v_list.cumulative_bounds);
+      -- plan: a point
       select q.task_queue_id, d.definition_id, d.requirements,
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
              < q.priority * v_above * v_start.highest
@@ -75,9 +77,11 @@ begin
       continue when not coalesce(v_queue.is_accepted, v_queue.task_queue_id is not null and
                                  taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_parsed.offer));
     end if;
+    -- plan: the card of a match
     select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
       into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
       from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1) n;
+    -- plan: the delete of the card of a match
     delete from taskqueue.job j
      where j.ctid = v_card.address and v_card.since is not null
        and not exists (select from taskqueue.job_count_change c
@@ -88,6 +92,8 @@ begin
     returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
          into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
     exit when v_card.job_id is null;
+    -- plan: the lease of a match
+    -- plan: the lease of a match with a request id
     insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
                                       site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
     values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,

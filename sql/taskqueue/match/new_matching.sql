@@ -12,6 +12,7 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
+  -- plan: definitions made since
   select pg_current_snapshot(), count(*),
          coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)), '{}')
     into v_snapshot, v_new, v_ids
@@ -19,6 +20,7 @@ begin
           union all
           select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_parsed.in_flight)) d;
   if v_new >= greatest(8, p_parsed.matches / 8) then
+    -- plan: the definitions to be kept
     select coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
       into v_all, v_cpu_times
       from taskqueue.definition d

@@ -5,6 +5,7 @@ language plpgsql as $$
 declare
   v_job taskqueue.job;
 begin
+  -- plan: the delete of a wanted job
   delete from taskqueue.job j
    where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
                                           where l.setup = p_setup and l.job_id = p_job_id
@@ -12,6 +13,7 @@ begin
                                             for update skip locked)
   returning j.* into v_job;
   if found then
+    -- plan: the change of the count by a wanted job
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, entry_id)
     values (p_setup, p_task_queue_id, v_job.user_priority, -1, v_job.entry_id);
     perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);

@@ -17,6 +17,7 @@ create or replace function taskqueue.next_candidate(
   max_tries int, key float8, is_accepted boolean, site text, task_queue_id bigint, definition taskqueue.definition
 )
 language sql stable rows 1 as $$
+  -- plan: the next candidate
   select case when s.position_count <= 16 then 8 else greatest(100, s.position_count / 16)::int end, s.key,
          s.remainder - (s.position - 1) * s.upper_bound
          < q.priority * case when p_policy = 'proportional' then 1

@@ -1,8 +1,8 @@
 """The shape of the plans of the hot statements, on a skewed case of 50,000 jobs: half of them in one queue, the rest in
 500; one site in seven queues of ten. With and without statistics, with generic and custom plans.
 
-Each statement is cut out of the function that runs it, without line breaks and comments, so that the explained
-statement is the one that runs: a statement with another wording fails here until its plan has been checked."""
+Each statement is cut out of the function that runs it, behind its marker, without line breaks and comments, so that the
+explained statement is the one that runs. A statement without a marker fails here until its plan has been checked."""
 
 import json
 import re
@@ -259,10 +259,10 @@ BEFORE_17 = {
 
 @dataclass(frozen=True)
 class Hot:
-    """A statement of a match, and what its plan must be like."""
+    """A statement of a match, behind a line `-- plan: NAME` with its name in STATEMENTS, and what its plan must be
+    like."""
 
     function: str
-    pattern: str | None  # None: it stands behind a line `-- plan: NAME`, with its name in STATEMENTS
     reads: Reads
     buffers: int  # at most
     sorted: frozenset[str] = frozenset()  # tables whose rows may be sorted, hashed or aggregated
@@ -281,7 +281,6 @@ HAND_TABLES = frozenset(COUNTED)
 STATEMENTS: dict[str, Hot] = {
     "the answer of a repeated request": Hot(
         "answer_given",
-        None,
         {
             "request": ["request_pkey: setup role_name request_id"],
             "lease": ["lease_request: setup request_id"],
@@ -294,7 +293,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the known description and its lists": Hot(
         "match_job",
-        r"(select k\.\*, t\.token.*?\) t);",
         {
             "identity": ["identity_pkey: setup role_name"],
             "parsed_description": ["parsed_description_digest: setup digest"],
@@ -309,7 +307,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "a point": Hot(
         "match_job",
-        r"(select q\.task_queue_id, d\.definition_id.*?/ v_list\.upper_bounds\[v_class\]\)::int);",
         {
             "posting": ["posting_pkey: setup list_id weight_class position"],
             "task_queue": [QUEUE],
@@ -317,42 +314,23 @@ STATEMENTS: dict[str, Hot] = {
         },
         buffers=12,
     ),
-    "the card of a match": Hot(
-        "match_job",
-        r"(select n\.hand_id, n\.cards.*?, 1\) n);",
-        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
-        buffers=6,
-    ),
+    "the card of a match": Hot("match_job", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6),
     "the delete of the card of a match": Hot(
-        "match_job",
-        r"(delete from taskqueue\.job j.*?) into v_card",
-        {"job": [BY_ADDRESS], "job_count_change": [CHANGES], "hand": [THAT_HAND]},
-        buffers=9,
+        "match_job", {"job": [BY_ADDRESS], "job_count_change": [CHANGES], "hand": [THAT_HAND]}, buffers=9
     ),
-    "the lease of a match": Hot("match_job", r"(insert into taskqueue\.lease.*?) into job_id", {}, buffers=9),
+    "the lease of a match": Hot("match_job", {}, buffers=9),
     "the lease of a match with a request id": Hot(  # which has an index
-        "match_job",
-        r"(insert into taskqueue\.lease.*?) into job_id",
-        {},
-        buffers=10,
-        values={"p_request_id": "gen_random_uuid()", "v_asked": "7"},
+        "match_job", {}, buffers=10, values={"p_request_id": "gen_random_uuid()", "v_asked": "7"}
     ),
     "whether definitions are new": Hot(
         "draw_of_few",
-        r"if (exists \(select from taskqueue\.definition.*?\)\)) then",
         {"definition": ["definition_made_in: setup made_in"] * 2},
         buffers=4,
         values={"p_parsed.in_flight": "'{3}'"},
     ),
-    "whether what few match is kept": Hot(
-        "draw_of_few",
-        r"not (exists \(select from taskqueue\.known_match.*?known_id\)) then",
-        {"known_match": ["known_match_pkey: known_id"]},
-        buffers=4,
-    ),
+    "whether what few match is kept": Hot("draw_of_few", {"known_match": ["known_match_pkey: known_id"]}, buffers=4),
     "the first queue of few": Hot(
         "draw_of_few",
-        r"return query (select c\.task_queue_id, c\.definition_id.*?c\.definition_id);",
         {
             "known_match": ["known_match_pkey: known_id cpu_time"],
             "task_queue": ["task_queue_definition: setup definition_id"],
@@ -365,7 +343,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the search for what matches": Hot(
         "find_matching",
-        r"v_offer\); (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
         {"definition": ["Bitmap Heap Scan"]},
         buffers=600,  # most definitions are of the one site
         sorted=frozenset({"definition"}),  # aggregated
@@ -374,7 +351,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the search for what a private pilot matches": Hot(
         "find_matching",
-        r"then (select pg_current_snapshot\(\).*?accepts\(d, v_offer\));",
         {"definition": ["definition_owner: setup owner_group"]},
         buffers=10,
         sorted=frozenset({"definition"}),  # aggregated
@@ -384,18 +360,11 @@ STATEMENTS: dict[str, Hot] = {
         values={"v_offer.owner_groups": "'{small 1}'"},
     ),
     "the description of a new or private agent": Hot(
-        "parsed_description_of", None, {"parsed_description": ["parsed_description_digest: setup digest"]}, buffers=5
+        "parsed_description_of", {"parsed_description": ["known_offer_digest: setup digest"]}, buffers=5
     ),
-    "all conditions of a point": Hot(
-        "accepts_definition",
-        r"\((select taskqueue\.accepts.*?d\.definition_id = p_definition_id)\)",
-        {"definition": [DEFINITION]},
-        buffers=5,
-        called=CONDITIONS,
-    ),
+    "all conditions of a point": Hot("accepts_definition", {"definition": [DEFINITION]}, buffers=5, called=CONDITIONS),
     "the next candidate": Hot(
         "next_candidate",
-        r"^(select .*)$",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id weight_class position"],
@@ -408,7 +377,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the rest of a bucket": Hot(  # after enough rejected candidates where many match: all of it is read
         "draw_rest",
-        r"return query (select c\.task_queue_id.*?limit 1);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id"],
@@ -422,28 +390,21 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the queue of a wanted job": Hot(
         "wanted_task_queue",
-        None,
         {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=13,
         guessed=frozenset({"definition", "task_queue"}),
         called=CONDITIONS,
     ),
-    "the delete of a wanted job": Hot(
-        "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID, BY_ADDRESS]}, buffers=13
-    ),
-    "the change of the count by a wanted job": Hot(
-        "take_job", r"(insert into taskqueue\.job_count_change.*?\));", {}, buffers=6
-    ),
+    "the delete of a wanted job": Hot("take_job", {"job": [JOB_BY_ID, BY_ADDRESS]}, buffers=13),
+    "the change of the count by a wanted job": Hot("take_job", {}, buffers=6),
     "whether the queue is empty": Hot(
         "drop_task_queue_if_empty",
-        None,
         {"job": ["job_order: setup task_queue_id"]},
         buffers=6,
         custom=frozenset({"job"}),  # of a queue that holds half of all jobs any index gives one at once
     ),
     "the definitions to be kept": Hot(
         "new_matching",
-        r"(select coalesce\(array_agg\(d\.definition_id\).*?v_ids\));",
         {"definition": [DEFINITION]},
         buffers=220,  # two a definition, before PostgreSQL 17
         sorted=frozenset({"definition"}),  # aggregated
@@ -452,7 +413,6 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "definitions made since": Hot(
         "new_matching",
-        r"(select pg_current_snapshot\(\).*?\) d);",
         {"definition": ["definition_made_in: setup made_in"] * 2},
         buffers=4,
         sorted=frozenset({"definition"}),  # those are counted
@@ -462,105 +422,58 @@ STATEMENTS: dict[str, Hot] = {
 
 STATEMENTS |= {  # of the hand
     "the requirements of a limited job": Hot(
-        "take_alone",
-        r":= \((select l\.slots.*?l\.taken)\);",
-        {"definition": [DEFINITION]},
-        buffers=40,
-        called=frozenset({"lock_slots"}),
+        "take_alone", {"definition": [DEFINITION]}, buffers=40, called=frozenset({"lock_slots"})
     ),
-    "the next card": Hot(
-        "take_alone", r"(select n\.\* into v_card .*?, 1\) n);", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6
-    ),
+    "the next card": Hot("take_alone", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=6),
     "the delete of the cards": Hot(
         "take_cards",
-        r"(with gone as.*?g\.job_id);",
         {"job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2, "hand": [NEWEST_HAND]},
         buffers=40,
         sorted=HAND_TABLES,
         values={"p_streams": with_cards(BIG)},
     ),
-    "whether there is a newer hand": Hot(
-        "renew_hand", r"if (exists \(select from taskqueue\.hand .*?p_hand_id\)) then", {"hand": [THAT_HAND]}, buffers=4
-    ),
-    "the wait for a hand": Hot(
-        "await_dealer", r"perform (from taskqueue\.hand .*?key share);", {"hand": [THAT_HAND]}, buffers=5
-    ),
+    "whether there is a newer hand": Hot("renew_hand", {"hand": [THAT_HAND]}, buffers=4),
+    "the wait for a hand": Hot("await_dealer", {"hand": [THAT_HAND]}, buffers=5),
     "what became of a hand": Hot(
         "renew_hand",
-        r"(select h\.hand_id, h\.drawn.*?e\.entry_id\) u);",
         {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
         buffers=60,  # three a card
         sorted=frozenset({"job", "job_count_change"}),  # those are counted
     ),
-    "jobs by user priority": Hot("job_level", None, COUNTED, buffers=60, sorted=HAND_TABLES),
-    "user priorities of a hand": Hot("drawn_jobs", r"(with recursive draw .*?d\.number > 0);", {}, buffers=0),
+    "jobs by user priority": Hot("job_level", COUNTED, buffers=60, sorted=HAND_TABLES),
+    "user priorities of a hand": Hot("drawn_jobs", {}, buffers=0),
     "the first jobs of a user priority": Hot(
-        "drawn_jobs",
-        r"in (select l\.user_priority.*?\) j) loop",
-        {"job": [JOB_IN_ORDER]},
-        buffers=15,
-        sorted=frozenset({"job"}),
+        "drawn_jobs", {"job": [JOB_IN_ORDER]}, buffers=15, sorted=frozenset({"job"})
     ),
     "a job without the hand": Hot(
-        "draw_job",
-        r"(select l\.total.*?p_seed\) d);",
-        COUNTED,
-        buffers=80,
-        sorted=HAND_TABLES,
-        called=frozenset({"drawn_jobs"}),
+        "draw_job", COUNTED, buffers=80, sorted=HAND_TABLES, called=frozenset({"drawn_jobs"})
     ),
-    "the delete of a job without the hand": Hot(
-        "draw_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [BY_ADDRESS] * 2}, buffers=6
-    ),
-    "the change of the count": Hot("draw_job", r"(insert into taskqueue\.job_count_change.*?\));", {}, buffers=6),
-    "a wait in vain": Hot("renew_hand", r"(insert into taskqueue\.job_count_change.*?values .*?\));", {}, buffers=6),
+    "the delete of a job without the hand": Hot("draw_job", {"job": [BY_ADDRESS] * 2}, buffers=6),
+    "the change of the count": Hot("draw_job", {}, buffers=6),
+    "a wait in vain": Hot("renew_hand", {}, buffers=6),
     "user priorities in order": Hot(
-        "draw_unlocked_job",
-        r"in (select n\.user_priority.*?p_policy\)) loop",
-        COUNTED,
-        buffers=60,
-        sorted=HAND_TABLES,
-        called=frozenset({"draw_key"}),
+        "draw_unlocked_job", COUNTED, buffers=60, sorted=HAND_TABLES, called=frozenset({"draw_key"})
     ),
-    "the first ten jobs": Hot(
-        "draw_unlocked_job", r"array\((select .*? limit 10)\)", {"job": [JOB_IN_ORDER]}, buffers=8
-    ),
-    "the delete of one of them": Hot(
-        "draw_unlocked_job",
-        r"(delete from taskqueue\.job .*?) into v_job;",
-        {"job": [JOB_BY_ID, BY_ADDRESS]},
-        buffers=13,
-    ),
-    "the lock of a hand": Hot(
-        "deal_hand", r"(select h\.\* into v_hand .*?skip locked);", {"hand": [NEWEST_HAND]}, buffers=5
-    ),
+    "the first ten jobs": Hot("draw_unlocked_job", {"job": [JOB_IN_ORDER]}, buffers=8),
+    "the delete of one of them": Hot("draw_unlocked_job", {"job": [JOB_BY_ID, BY_ADDRESS]}, buffers=13),
+    "the lock of a hand": Hot("deal_hand", {"hand": [NEWEST_HAND]}, buffers=5),
     "whether a hand is void": Hot(
-        "deal_hand",
-        r"(select coalesce\(bool_or.*?v_hand\.in_flight\) c);",
-        {"job_count_change": [CHANGES] * 2},
-        buffers=6,
-        sorted=frozenset({"job_count_change"}),
+        "deal_hand", {"job_count_change": [CHANGES] * 2}, buffers=6, sorted=frozenset({"job_count_change"})
     ),
     "the new hand": Hot(
         "deal_hand",
-        r"(insert into taskqueue\.hand .*?v_hand\.in_flight\)\));?",
         {"job": [JOB_BY_ID, JOB_IN_ORDER], "job_count_change": [CHANGES] * 4},
         buffers=100,
         sorted=HAND_TABLES,
         called=frozenset({"drawn_jobs"}),
     ),
-    "the delete of the old hand": Hot(
-        "deal_hand", r"(delete from taskqueue\.hand .*?v_hand\.hand_id);", {"hand": [THAT_HAND]}, buffers=5
-    ),
-    "locked jobs of a hand": Hot(
-        "locked_entries", r"array\((select j\.entry_id .*?skip locked)\)", {"job": [JOB_BY_ID]}, buffers=70
-    ),
+    "the delete of the old hand": Hot("deal_hand", {"hand": [THAT_HAND]}, buffers=5),
+    "locked jobs of a hand": Hot("locked_entries", {"job": [JOB_BY_ID]}, buffers=70),
 }
 
 STATEMENTS |= {  # of jobs taken together; three here
     "draws of TaskQueues together": Hot(
         "draw_together",
-        r"\(\s*(with recursive candidate.*?i\.max_tries\) c)\);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id weight_class position"],
@@ -575,21 +488,15 @@ STATEMENTS |= {  # of jobs taken together; three here
     ),
     "hands with few cards": Hot(
         "deal_cards",
-        r"in (select q\.task_queue_id.*?order by q\.first) loop",
         {"hand": [NEWEST_HAND], "job": [BY_ADDRESS], "job_count_change": [CHANGES] * 2},
         buffers=60,
         sorted=HAND_TABLES,
     ),
     "cards together": Hot(
-        "take_together",
-        r"array\(\s*(with drawn.*?s\.is_served)\);",
-        {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]},
-        buffers=16,
-        sorted=HAND_TABLES,
+        "take_together", {"hand": [NEWEST_HAND], "job": [BY_ADDRESS]}, buffers=16, sorted=HAND_TABLES
     ),
     "the leases": Hot(
         "lease_cards",
-        r"(with leased as.*?unnest\(p_streams\) s);",
         {"definition": [DEFINITION], "setup": ["setup_pkey: setup"]},
         buffers=30,
         sorted=frozenset({"definition", "setup"}),
@@ -599,7 +506,6 @@ STATEMENTS |= {  # of jobs taken together; three here
     ),
     "the requirements of the jobs": Hot(
         "leased_jobs",
-        r"^(select s\.request.*)$",
         {"definition": [DEFINITION]},
         buffers=12,
         sorted=frozenset({"definition"}),
@@ -633,29 +539,27 @@ def bare(source: str) -> str:
 def text_of(source: str, hot: Hot) -> str:
     """The text of a statement in the source of its function.
 
-    Behind a marker it ends at its semicolon, at the `loop` that it is for, or with the bracket that it stands in."""
-    if hot.pattern:
-        found = re.findall(hot.pattern, bare(source))
-        assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
-        return str(found[0])
+    It begins behind its marker, and ends at its semicolon, at the `loop` or `then` that it is for, or with the bracket
+    that it stands in."""
     [name] = (name for name, one in STATEMENTS.items() if one is hot)
     behind = source.split(f"-- plan: {name}\n")
     assert len(behind) == 2, f"{hot.function} has {len(behind) - 1} markers of {name!r}: look at the plans again"
-    text = re.sub(r"^(?:if|perform|return query|for .*? in) ", "", bare(behind[1]))
+    text = re.sub(
+        r"^(?:(?:if|and not|perform|return query|for .*? in) |(?:return|[\w.]+ :=) (?:array)?\( ?)", "", bare(behind[1])
+    )
     depth = 0
-    for token in re.finditer(r"'(?:[^']|'')*'|[();]|\bloop\b", text):
+    ends = {";", "loop", "then"} if text.startswith("exists") else {";", "loop"}
+    for token in re.finditer(r"'(?:[^']|'')*'|[();]|\b(?:loop|then)\b", text):
         depth += {"(": 1, ")": -1}.get(token[0], 0)
-        if depth < 0 or (depth == 0 and token[0] in (";", "loop")):
+        if depth < 0 or (depth == 0 and token[0] in ends):
             return text[: token.start()].strip()
-        if depth == 0 and token[0] == ")" and text.startswith("exists"):
-            return text[: token.end()]
     return text
 
 
 def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
     """A statement as it stands in the database, the variables of its function as parameters."""
     text = text_of(source_of(q, hot.function), hot)
-    into = re.sub(r"\s+into (?:v_[\w.]+(?:, v_[\w.]+)*|user_priorities)", "", text)
+    into = re.sub(r"\s+into (?:v_[\w.]+(?:, v_[\w.]+)*|user_priorities|job_id(?:, \w+)*)", "", text)
     used: list[str] = []
 
     def mark(name: re.Match[str]) -> str:
