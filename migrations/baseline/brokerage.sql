@@ -37,7 +37,7 @@ create table brokerage.trial (
   salt     bigint not null,  --: With the id of a task it decides about the arm (brokerage.arm_of).
   begun_at timestamptz not null,  --: When it began (resource.clock).
   begun_by text not null,  --: Database role that began it.
-  ended_at timestamptz,  --: When it ended; null = it is under way.
+  ended_at timestamptz,  --: When it ended; null if it is under way.
   ended_by text,  --: Database role that ended it.
   primary key (setup, trial)
 );
@@ -50,12 +50,12 @@ create table brokerage.run (
   run_id     bigint not null generated always as identity,  --: Number of the run.
   algorithm  text,  --: production_job, analysis_job or production_task.
   profile    text,  --: Profile that decided; in a trial, the one of the arm control.
-  trial      bigint,  --: Trial that was under way; null = none, or the call named a profile.
+  trial      bigint,  --: Trial that was under way; null if there is none, or the call named a profile.
   seed       bigint not null,  --: Seed of the draws.
   dry        boolean,  --: Only decisions were stored.
   called_by  text,  --: Database role that called.
   started_at timestamptz,  --: When it began (resource.clock).
-  ended_at   timestamptz,  --: When it ended; null = it is running, or was interrupted.
+  ended_at   timestamptz,  --: When it ended; null if it is running, or was interrupted.
   tasks      bigint default 0 check (tasks > -1e15 and tasks < 1e15),  --: Tasks decided so far.
   primary key (setup, run_id),
   foreign key (setup, trial) references brokerage.trial
@@ -69,15 +69,15 @@ create table brokerage.task_decision (
   decided_at     timestamptz,  --: When (resource.clock).
   --: candidates, pending, throttled, failed, or error: the task could not be evaluated.
   status         text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error')),
-  rule           text,  --: Rule that throttled or failed the whole task, or raised its error; null = none.
+  rule           text,  --: Rule that throttled or failed the whole task, or raised its error; null if there is none.
   reason         text,  --: Why it was throttled or failed, or the error, in words.
   errcode        text,  --: SQLSTATE of an error.
   retry_at       timestamptz,  --: When a pending task is brokered again.
   candidates     int check (candidates > -1e9 and candidates < 1e9),  --: Queues that may take its jobs.
   rejected       int check (rejected > -1e9 and rejected < 1e9),  --: Queues that were rejected.
   not_candidates int check (not_candidates > -1e9 and not_candidates < 1e9),  --: Queues that never entered the list.
-  nucleus        text,  --: Nucleus that the task was given; null = none.
-  --: Arm of the trial: control (the profile of the run) or trial (the other one); null = no trial was under way.
+  nucleus        text,  --: Nucleus that the task was given; null if there is none.
+  --: Arm of the trial: control (the profile of the run) or trial (the other one); null if no trial was under way.
   arm            text check (arm in ('control', 'trial')),
   primary key (setup, run_id, task_id),
   foreign key (setup, run_id) references brokerage.run on delete cascade
@@ -100,7 +100,7 @@ create table brokerage.task_state (
   setup         text not null references resource.setup on delete cascade,
   task_id       bigint not null,
   run_id        bigint,  --: Last run that decided it.
-  retry_at      timestamptz,  --: Pending until then; null = not pending.
+  retry_at      timestamptz,  --: Pending until then; null if not pending.
   assigned_jobs bigint default 0 check (assigned_jobs > -1e15 and assigned_jobs < 1e15),  --: Jobs assigned so far.
   --: Broker that decided it last: production_job, analysis_job or production_task.
   algorithm     text not null default 'production_job',
@@ -129,12 +129,12 @@ create table brokerage.waiting_reason (
   reason    text not null
     check (reason in ('misconfigured', 'too_large', 'input_missing', 'no_queue_accepts', 'limited',
                       'throttled')),
-  rule      text,  --: Rule that rejected the queue which comes nearest, or the whole task; null = none.
-  queue     text,  --: Queue (or nucleus) that comes nearest: one that this rule rejected; null = none.
-  queues    bigint,  --: Queues that this rule rejected; null = none.
-  most_rule text,  --: Rule that rejected the most queues; null = none.
-  rejected  bigint,  --: Queues that most_rule rejected; null = none.
-  places    bigint,  --: Queues (or nuclei) of which the run decided; null = none.
+  rule      text,  --: Rule that rejected the queue which comes nearest, or the whole task; null if there is none.
+  queue     text,  --: Queue (or nucleus) that comes nearest: one that this rule rejected; null if there is none.
+  queues    bigint,  --: Queues that this rule rejected; null if there is none.
+  most_rule text,  --: Rule that rejected the most queues; null if there is none.
+  rejected  bigint,  --: Queues that most_rule rejected; null if there is none.
+  places    bigint,  --: Queues (or nuclei) of which the run decided; null if there is none.
   primary key (setup, task_id, algorithm)
 );
 
@@ -145,7 +145,8 @@ create table brokerage.assignment (
   task_id bigint not null,
   queue   text not null,  --: Queue, or pseudo-queue of a unified one.
   jobs    bigint check (jobs > -1e15 and jobs < 1e15),
-  remote  float8,  --: Share of the bytes of the task's input that was not on disk at the queue; null = it has no input.
+  --: Share of the bytes of the task's input that was not on disk at the queue; null if it has no input.
+  remote  float8,
   primary key (setup, run_id, task_id, queue),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -156,7 +157,7 @@ create table brokerage.live_counter (
   number     bigint not null generated always as identity,  --: Number of the row.
   queue      text,  --: Unified queue.
   jobs       bigint check (jobs > -1e15 and jobs < 1e15) constraint live_counter_jobs_allowed check (jobs >= 0),
-  counted_at timestamptz,  --: When; null = loaded with a world, counts until it is replaced.
+  counted_at timestamptz,  --: When; null if loaded with a world, counts until it is replaced.
   primary key (setup, number)
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
@@ -171,7 +172,7 @@ create table brokerage.profile (
   check (based_on <> profile)
 );
 
---: Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null = unchanged.
+--: Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null if unchanged.
 --: brokerage.rule_in_force has the result.
 create table brokerage.profile_rule (
   profile    text not null,  --: Profile; documented and panda2026 may be changed, too.
@@ -190,7 +191,7 @@ create table brokerage.profile_rule (
   --: Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and
   --: the parameters if it takes them.
   function   text,
-  --: PanDA's criteria tag, such as -status; null = none, or the reason begins with it.
+  --: PanDA's criteria tag, such as -status; null if there is none, or the reason begins with it.
   criteria   text check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
   temporary  boolean,  --: The problem may pass by itself.
   enabled    boolean,  --: Whether the rule applies.
@@ -211,10 +212,10 @@ create type brokerage.queue_verdict as (
   queue text,  --: Queue, or pseudo-queue of a unified one.
   verdict "char",  --: c: candidate, r: rejected, n: never entered the list.
   rank int,  --: Place of a candidate, from 1.
-  weight float8,  --: Weight; null = rejected before the weights.
+  weight float8,  --: Weight; null if rejected before the weights.
   factors float8[],  --: The weight's factors, in the order of the weights of the profile.
   queued bigint,  --: Candidates: jobs queued there, as they count when jobs are distributed.
-  capacity bigint,  --: Candidates: how many jobs may be queued there; null = no limit.
+  capacity bigint,  --: Candidates: how many jobs may be queued there; null means no limit.
   chunk int,  --: Candidates: jobs that one choice takes.
   rule text,  --: Rule that rejected it.
   reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
@@ -224,7 +225,7 @@ create type brokerage.queue_verdict as (
 create type brokerage.task_answer as (
   number bigint,  --: Place among the tasks that are decided together.
   task_id bigint,  --: Task.
-  status text,  --: As in brokerage.task_decision; null = it is decided once more.
+  status text,  --: As in brokerage.task_decision; null if it is decided once more.
   rule text,  --: Rule that refused the whole task, or had it decided once more.
   reason text,  --: Why, in words.
   retry_at timestamptz,  --: When a pending task is brokered again.
@@ -234,8 +235,8 @@ create type brokerage.task_answer as (
   lost int[],  --: As in brokerage.verdict.
   reasons text[],  --: Why, for each of them.
   queues brokerage.queue_verdict[],  --: The other queues.
-  given bigint[],  --: Jobs that each candidate gets, by rank; null = none are distributed.
-  nucleus text,  --: Nucleus that the task is given; null = none.
+  given bigint[],  --: Jobs that each candidate gets, by rank; null if none are distributed.
+  nucleus text,  --: Nucleus that the task is given; null if there is none.
   probability float8  --: How probable that choice was.
 );
 
@@ -305,13 +306,13 @@ create type brokerage.task_facts as (
   now timestamptz,  --: The time of the decision.
   label text,
   gshare text,
-  processing_type text,  --: Processing type; null = empty.
+  processing_type text,  --: Processing type; null means empty.
   working_group text,
   user_name text,
   resource_type text,
   task_priority int,  --: Priority of the task.
   current_priority int,  --: Priority now.
-  frozen timestamptz,  --: Since when it waits; null = it does not.
+  frozen timestamptz,  --: Since when it waits; null if it does not.
   is_scout boolean,  --: The chunk makes scout jobs.
   is_merging boolean,  --: The chunk makes merge jobs.
   event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
@@ -319,14 +320,14 @@ create type brokerage.task_facts as (
   --: walltime-bound); 1 for other tasks.
   event_service_parts float8,
   merge_output boolean,  --: Outputs are merged (pre-merged jobs).
-  core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1.
-  task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null = 1.
+  core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null means 1.
+  task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null means 1.
   max_core_count int,  --: Cores of a queue at most; null or 0 = no limit.
   --: Memory R (MB; facts-and-formulas.md, memory-need): the largest of task, chunk and merging rules; 0 = no check.
   ram_count float8,
   ram_per_core boolean,  --: R grows with cores: MBPerCore or MBPerCoreFixed, and not merging.
   base_ram_count float8,  --: Memory that does not grow with cores (MB), 0 = none.
-  cpu_time float8,  --: CPU time per event (HS06 s); null = not known or of another unit.
+  cpu_time float8,  --: CPU time per event (HS06 s); null if not known or of another unit.
   cpu_time_is_hs06 boolean,  --: The unit of cpuTime is one of HS06.
   cpu_efficiency float8,  --: Percent; 90 where not set.
   base_walltime float8,  --: Walltime beside the events (s), 0 = none.
@@ -334,7 +335,7 @@ create type brokerage.task_facts as (
   walltime_is_undefined boolean,  --: Neither walltime nor cpuTime gives the length of a job (walltime-scout).
   out_disk_bytes float8,  --: Output in bytes per event or per MB of input; not negative.
   out_disk_per_event boolean,  --: Output is per event.
-  work_disk_bytes float8,  --: Scratch beside input and output (bytes); null = not set.
+  work_disk_bytes float8,  --: Scratch beside input and output (bytes); null if not set.
   io_intensity float8,  --: kB/s.
   disk_io float8,  --: kB/s.
   input_files bigint,  --: Files of the input.
@@ -345,7 +346,7 @@ create type brokerage.task_facts as (
   jobs bigint,  --: Jobs that the input makes, by nFilesPerJob for merging, too.
   unassigned_jobs bigint,  --: Those of them that no run of the broker has assigned yet.
   events bigint,  --: Events of the primary dataset.
-  dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null = not dynamic.
+  dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null if not dynamic.
   max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.
   work float8,  --: CPU time that its events need (HS06 s).
   has_software boolean,  --: transHome or container_name is set.
@@ -354,59 +355,59 @@ create type brokerage.task_facts as (
   input_pre_staging boolean,  --: Data carousel.
   t1_weight float8,  --: Weight of the nucleus; null counts 0.
   full_chain int,  --: 1 only, 2 require, 3 capable, null none.
-  ip_connectivity text,  --: full, http or none; null = not given.
-  ip_stack text,  --: IPv4 or IPv6; null = not given.
+  ip_connectivity text,  --: full, http or none; null if not given.
+  ip_stack text,  --: IPv4 or IPv6; null if not given.
   n_jumbo_jobs bigint,  --: Jumbo jobs.
   hpo_workflow boolean,  --: Hyperparameter optimisation.
   nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
   min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
   disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
-  nucleus text,  --: Nucleus; null = none.
-  nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null = not bare.
+  nucleus text,  --: Nucleus; null if there is none.
+  nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null if it is not bare.
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.
   nucleus_queued_express bigint,  --: The same for activity Express.
   nucleus_is_writable boolean,  --: write_wan of the nucleus' default output storage is not OFF or TEST.
   is_preset boolean,  --: Its nucleus is given and known.
-  parent_nucleus text,  --: Nucleus of its parent, another task; null = it has none.
-  parent_full_chain int,  --: fullChain of its parent; null = none.
-  parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null = not bare.
+  parent_nucleus text,  --: Nucleus of its parent, another task; null if it has none.
+  parent_full_chain int,  --: fullChain of its parent; null if there is none.
+  parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null if it is not bare.
   located_files bigint,  --: Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
   located_bytes bigint,  --: Their bytes.
-  preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.
+  preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null if not pre-assigned.
   preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
-  included_sites text[],  --: Patterns (like) of the queues that it is limited to; null = it is not limited.
-  excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null = none.
-  sites text[],  --: Patterns (like) of the queues of its site; null = it names none.
+  included_sites text[],  --: Patterns (like) of the queues that it is limited to; null if it is not limited.
+  excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null if there is none.
+  sites text[],  --: Patterns (like) of the queues of its site; null if it names none.
   limited_sites boolean,  --: Split rule limitedSites.
   sites_used text[],  --: Queues that jobs of it went to.
   avoid_vp boolean,  --: It does not want queues of virtual placement.
   cloud text,  --: Cloud; null or empty = any.
-  n_gb_per_job float8,  --: Input of a job (GB); null = not limited so.
+  n_gb_per_job float8,  --: Input of a job (GB); null if not limited so.
   has_platform boolean,  --: Its architecture names a platform.
-  input_problem text,  --: Why no task can use the input (input-completeness); null = it is usable.
+  input_problem text,  --: Why no task can use the input (input-completeness); null if it is usable.
   is_distributed boolean,  --: An input dataset is distributed over many places.
-  wan_problem text,  --: An input dataset that can be read over WAN nowhere; null = there is none.
+  wan_problem text,  --: An input dataset that can be read over WAN nowhere; null if there is none.
   account_running_jobs bigint,  --: Running jobs of the user, or of the working group where there is one.
   account_queued_jobs bigint,  --: Their queued jobs.
   account_running_cores bigint,  --: Cores of their running jobs.
   account_queued_cores bigint,  --: Cores of their queued jobs.
   cap_jobs float8,  --: CAP_RUNNING_USER_JOBS, or that of groups; null or 0 = no limit.
   cap_cores float8,  --: CAP_RUNNING_USER_CORES, or that of groups; null or 0 = no limit.
-  quota_used float8,  --: Disk that the account uses (bytes); null = not known.
-  quota_limit float8,  --: Its disk quota (bytes); null = not known.
-  quota_is_kept boolean,  --: The quota was read and is not exceeded; null = there is no quota.
+  quota_used float8,  --: Disk that the account uses (bytes); null if not known.
+  quota_limit float8,  --: Its disk quota (bytes); null if not known.
+  quota_is_kept boolean,  --: The quota was read and is not exceeded; null if there is no quota.
   quota_is_near boolean,  --: More than nine tenths of the quota are used.
   over_local text[],  --: Storages of which the user's own quota is used up.
-  share_usage float8,  --: Usage of the share divided by its target; null = not known.
-  share_usage_above float8,  --: The like with the share above it, L1 User Analysis; null = not known.
+  share_usage float8,  --: Usage of the share divided by its target; null if not known.
+  share_usage_above float8,  --: The like with the share above it, L1 User Analysis; null if not known.
   share_queued bigint,  --: Queued jobs of the share at all queues.
   share_running bigint,  --: Running jobs of the share at all queues.
-  task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
-  rem_slots_a float8,  --: Slots left to the user until class A ends; null = the user was not evaluated.
+  task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null if not evaluated.
+  rem_slots_a float8,  --: Slots left to the user until class A ends; null if the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
   config jsonb,  --: All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
   work_shortage boolean,  --: core:WORK_SHORTAGE.
-  max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null = no limit.
+  max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null means no limit.
   nqueued_sat_cap float8,  --: NQUEUED_SAT_CAP (files).
   nqueued_nuc_cap_for_jobs float8,  --: NQUEUED_NUC_CAP_FOR_JOBS (files).
   io_intensity_cutoff float8,  --: IO_INTENSITY_CUTOFF (kB/s).
@@ -428,8 +429,8 @@ create type brokerage.task_facts as (
   max_task_prio_with_local_data float8,  --: MAX_TASK_PRIO_WITH_LOCAL_DATA.
   data_location_check_period float8,  --: DATA_LOCATION_CHECK_PERIOD (days).
   free_disk_cutoff float8,  --: FREE_DISK_CUTOFF (TB).
-  io_intensity_cutoff_user float8,  --: IO_INTENSITY_CUTOFF_USER (kB/s); null = not set.
-  data_check_timeout_user float8,  --: DATA_CHECK_TIMEOUT_USER (h); null = never.
+  io_intensity_cutoff_user float8,  --: IO_INTENSITY_CUTOFF_USER (kB/s); null if not set.
+  data_check_timeout_user float8,  --: DATA_CHECK_TIMEOUT_USER (h); null means never.
   min_bad_jobs_to_skip_pq float8,  --: MIN_BAD_JOBS_TO_SKIP_PQ (jobs).
   overload_min_queue float8,  --: OVERLOAD_MIN_QUEUE (jobs).
   overload_ratio_offset float8,  --: OVERLOAD_RATIO_OFFSET.
@@ -440,16 +441,16 @@ create type brokerage.task_facts as (
   static_max_queue_running_ratio float8,  --: STATIC_MAX_QUEUE_RUNNING_RATIO.
   max_expected_wait_hour float8,  --: MAX_EXPECTED_WAIT_HOUR (h).
   storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
-  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null = not checked.
+  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null if not checked.
   second_pass boolean,  --: It found nothing with its input in place, and is decided once more without.
-  arm text  --: Arm of the trial to which the task belongs: control or trial; null = no trial is under way.
+  arm text  --: Arm of the trial to which the task belongs: control or trial; null if no trial is under way.
 );
 
---: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null = no limit.
+--: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null means no limit.
 create type brokerage.queue_facts as (
   queue text,  --: Name of the candidate: the queue, or queue/resource type.
   unified_name text,  --: PanDA queue; statistics are kept by it.
-  child_type text,  --: Resource type of a pseudo-queue; null = it is none.
+  child_type text,  --: Resource type of a pseudo-queue; null if it is none.
   panda_site text,  --: PanDA site.
   is_nucleus boolean,  --: It has the role nucleus.
   type text,  --: production, analysis, unified or another.
@@ -469,11 +470,11 @@ create type brokerage.queue_facts as (
   direct_access_lan boolean,  --: Input can be read directly from the local storage.
   pledgedcpu float8,  --: Pledged cores; -1 = opportunistic, 0 = none.
   transferringlimit float8,  --: Transferring jobs at most; 2000 where not set.
-  connectivity text,  --: full, http, none; null = not given.
-  ip_stack text,  --: IPv4, IPv6; null = not given.
+  connectivity text,  --: full, http, none; null if not given.
+  ip_stack text,  --: IPv4, IPv6; null if not given.
   jobseed text,  --: std, es, eshigh or all.
-  maxdiskio float8,  --: diskIO per core at most (kB/s); null = the default counts.
-  average_diskio float8,  --: Mean diskIO of running jobs (kB/s per core); null = none is running.
+  maxdiskio float8,  --: diskIO per core at most (kB/s); null means the default counts.
+  average_diskio float8,  --: Mean diskIO of running jobs (kB/s per core); null if none is running.
   max_io_intensity float8,  --: ioIntensity at most (kB/s).
   bare_nucleus text,  --: bareNucleus of the queue: only or allow.
   uses_jumbo boolean,  --: useJumboJobs.
@@ -505,16 +506,16 @@ create type brokerage.queue_facts as (
   datadisk_write_lan boolean,  --: An output DATADISK can be written over LAN.
   datadisk_write_wan boolean,  --: An input DATADISK can be written over WAN.
   datadisk_read_wan boolean,  --: An output DATADISK can be read over WAN.
-  lock_age interval,  --: Since when another broker locks it; null = it is not locked.
+  lock_age interval,  --: Since when another broker locks it; null if it is not locked.
   live_jobs bigint,  --: Jobs assigned lately that no statistics count (live counter).
   attributes jsonb,  --: catchall and params as an object, CRIC's other fields below them; for rules of your own.
   --: A nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as unlimited.
   queued_into float8,
   remaining_work float8,  --: A nucleus: work that is left at it, of all shares (HS06 s).
-  site_class int,  --: Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
+  site_class int,  --: Class for user analysis: 1 hi, 0 mid, -1 lo; null if not classified.
   has_vp_input boolean,  --: An input storage is one of virtual placement (..._VP_DISK).
   output_storage text,  --: Default output storage.
-  input_space_usable float8,  --: Usable space of the default input storage (GB); null = it is the output storage.
+  input_space_usable float8,  --: Usable space of the default input storage (GB); null if it is the output storage.
   inputs_writable_wan int,  --: Input storages whose write_wan is not OFF or TEST.
   outputs_readable_wan int  --: Output storages whose read_wan is not OFF or TEST.
 );
@@ -526,8 +527,8 @@ create type brokerage.pair_facts as (
   is_nucleus_queue boolean,  --: A nucleus queue of the task's nucleus.
   is_near boolean,  --: A nucleus queue, or one that shares its storage.
   is_own boolean,  --: Its storage site is the nucleus.
-  closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null = not known.
-  queued float8,  --: Files queued on the link, Production Output; null = no such link is known.
+  closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
+  queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
   queued_express float8,  --: The same for activity Express.
   mbps float8,  --: Throughput of the link (MB/s): of the last hour, else day, else week.
   running bigint,  --: Running jobs of the share.
@@ -535,8 +536,9 @@ create type brokerage.pair_facts as (
   activated bigint,  --: Activated jobs of the share.
   assigned bigint,  --: Assigned jobs of the share.
   defined bigint,  --: Defined jobs of the share.
-  numslots bigint,  --: Slots in cores for the share and resource type; null = none are defined.
-  type_running bigint,  --: Running jobs of the share and the task's resource types; null = no statistics of them.
+  numslots bigint,  --: Slots in cores for the share and resource type; null if none are defined.
+  --: Running jobs of the share and the task's resource types; null if there are no statistics of them.
+  type_running bigint,
   type_starting bigint,  --: Starting jobs of them.
   type_activated bigint,  --: Activated jobs of them.
   type_assigned bigint,  --: Assigned jobs of them.
@@ -547,10 +549,10 @@ create type brokerage.pair_facts as (
   reachable_bytes bigint,  --: Their bytes.
   input_is_local boolean,  --: All of the input is on disk there.
   has_readable_source boolean,  --: All of the input can be read over WAN somewhere.
-  zero_share text,  --: Sub-policy of the fairsharepolicy that refuses the task; null = none does.
-  --: Why the software or hardware published there does not fit; null = it fits, or nothing is published.
+  zero_share text,  --: Sub-policy of the fairsharepolicy that refuses the task; null if none does.
+  --: Why the software or hardware published there does not fit; null if it fits, or nothing is published.
   software text,
-  --: Percent of its CPUs at the architecture level that the task prefers; null = it prefers none.
+  --: Percent of its CPUs at the architecture level that the task prefers; null if it prefers none.
   platform_level_percent float8,
   weight float8,  --: Weight so far, for rules that stand behind the weights; null before.
   remaining_work float8,  --: Work left at the nucleus in tasks of the share with at least the task's priority (HS06 s).
@@ -563,15 +565,15 @@ create type brokerage.pair_facts as (
   --: least.
   space float8,
   weighed_space float8,  --: The same for the storage of which the least part is left.
-  space_total float8,  --: All space of that storage (GB); null = not known.
-  output_problem text,  --: An output dataset for which the nucleus has no storage; null = there is none.
-  wan_problem text,  --: An output storage that others cannot reach; null = there is none.
-  input_problem text,  --: Why the input is not there (anal-locality); null = it is.
-  input_copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null = not all can be at one queue.
+  space_total float8,  --: All space of that storage (GB); null if not known.
+  output_problem text,  --: An output dataset for which the nucleus has no storage; null if there is none.
+  wan_problem text,  --: An output storage that others cannot reach; null if there is none.
+  input_problem text,  --: Why the input is not there (anal-locality); null if it is.
+  input_copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   failed bigint,  --: Jobs of the task that failed there lately.
   closed bigint,  --: Jobs of the task that were closed there lately, to run elsewhere.
   finished bigint,  --: Jobs of the task that finished there lately.
-  user_queued bigint,  --: Queued jobs of the user and share there; null = the user has no entry.
+  user_queued bigint,  --: Queued jobs of the user and share there; null if the user has no entry.
   user_running bigint,  --: Running jobs of the user and share there.
   users bigint,  --: Users of the share there, at least 1.
   users_running bigint,  --: Running jobs of all users of the share there.
@@ -591,7 +593,7 @@ create type brokerage.task_key as (
   resource_types_at jsonb,  --: Resource types of its jobs at queues where they are not that of the task.
   share_key text,  --: What policies of queues look at.
   software_key text,  --: The software and hardware.
-  level text,  --: Architecture level that it prefers; null = none.
+  level text,  --: Architecture level that it prefers; null if there is none.
   is_readable boolean  --: All of the input can be read over WAN somewhere.
 );
 
@@ -601,8 +603,8 @@ create type brokerage.network_facts as (
   is_nucleus_queue boolean,  --: A queue of the nucleus.
   is_near boolean,  --: A nucleus queue, or one that shares its storage.
   is_own boolean,  --: Its storage site is the nucleus.
-  closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null = not known.
-  queued float8,  --: Files queued on the link, Production Output; null = no such link is known.
+  closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
+  queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
   queued_express float8,  --: The same for activity Express.
   mbps float8  --: Throughput of the link (MB/s).
 );
@@ -615,16 +617,16 @@ create type brokerage.load_facts as (
   activated bigint,  --: Activated jobs of the share.
   assigned bigint,  --: Assigned jobs of the share.
   defined bigint,  --: Defined jobs of the share.
-  numslots bigint,  --: Slots in cores; null = none are defined.
-  type_running bigint,  --: Running jobs of the resource types; null = no statistics of them.
+  numslots bigint,  --: Slots in cores; null if none are defined.
+  type_running bigint,  --: Running jobs of the resource types; null if there are no statistics of them.
   type_starting bigint,  --: Starting jobs of them.
   type_activated bigint,  --: Activated jobs of them.
   type_assigned bigint,  --: Assigned jobs of them.
   type_defined bigint,  --: Defined jobs of them.
   users bigint,  --: Analysis jobs: users of the share and label, at least 1.
-  users_running bigint,  --: The same: running jobs of all users of the share and label; null = not known.
-  of_share float8,  --: The same: jobs of the share that start there per hour; null = not known.
-  of_all float8  --: The same: jobs of all shares that start there per hour; null = not known.
+  users_running bigint,  --: The same: running jobs of all users of the share and label; null if not known.
+  of_share float8,  --: The same: jobs of the share that start there per hour; null if not known.
+  of_all float8  --: The same: jobs of all shares that start there per hour; null if not known.
 );
 
 --: A policy of a PanDA queue that refuses tasks.
@@ -636,8 +638,8 @@ create type brokerage.policy_facts as (
 --: Software and hardware at a PanDA queue.
 create type brokerage.software_facts as (
   place bigint,  --: Number of the key and PanDA queue.
-  problem text,  --: Why it does not fit; null = it does, or nothing is published.
-  percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null = they prefer none.
+  problem text,  --: Why it does not fit; null if it does, or nothing is published.
+  percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null if they prefer none.
 );
 
 --: What a task has of its own at a queue.
@@ -645,7 +647,7 @@ create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
   --: The task is pre-assigned to the queue; analysis in documented: the queue is like a name of the task.
   is_preassigned boolean,
-  --: Whether it is pre-assigned to this queue and no other; null = it is not. A queue that is only like a name does
+  --: Whether it is pre-assigned to this queue and no other; null if it is not. A queue that is only like a name does
   --: not count.
   alone boolean,
   disk_files bigint,  --: Files of the input on disk there.
@@ -653,21 +655,21 @@ create type brokerage.placement_facts as (
   files bigint,  --: Files there on disk or tape.
   bytes bigint,  --: Their bytes.
   is_placed boolean,  --: Analysis jobs: something of the input is there.
-  problem text,  --: The same: why that is not enough; null = it is.
-  copies float8,  --: The same: datasets there, 1 each on disk, 0.001 on tape; null = not all can be at one queue.
+  problem text,  --: The same: why that is not enough; null if it is.
+  copies float8,  --: The same: datasets there, 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   failed bigint,  --: The same: jobs of the task that failed there lately.
   closed bigint,  --: The same: jobs of the task that were closed there lately, to run elsewhere.
   finished bigint,  --: The same: jobs of the task that finished there lately.
-  user_queued bigint,  --: The same: queued jobs of the user, share and label; null = the user has no entry.
-  user_running bigint  --: The same: running jobs of the user, share and label; null = the user has no entry.
+  user_queued bigint,  --: The same: queued jobs of the user, share and label; null if the user has no entry.
+  user_running bigint  --: The same: running jobs of the user, share and label; null if the user has no entry.
 );
 
 --: The input of an analysis task at a queue, and the outcome of its jobs there: a part of what it has there.
 create type brokerage.locality_facts as (
   pair bigint,  --: Places of task and queue.
   is_placed boolean,  --: Something of the input is there.
-  problem text,  --: Why that is not enough; null = it is.
-  copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null = not all can be at one queue.
+  problem text,  --: Why that is not enough; null if it is.
+  copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   best_level int,  --: The input_level of the task.
   failed bigint,  --: Jobs of the task that failed there lately.
   closed bigint,  --: Jobs of the task that were closed there lately, to run elsewhere.
@@ -677,14 +679,14 @@ create type brokerage.locality_facts as (
 --: What is true of the input of an analysis task at all queues.
 create type brokerage.input_facts as (
   has_input boolean,  --: The task has an input dataset.
-  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null = it has none.
-  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null = nothing is anywhere.
+  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null if it has none.
+  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null if nothing is anywhere.
 );
 
 --: Which tasks share what: production tasks.
 create type brokerage.nucleus_key as (
   rung bigint,  --: Tasks of a share with the same current priority.
-  outlet bigint,  --: Tasks with the same output tokens; null = all outputs go to places of their own.
+  outlet bigint,  --: Tasks with the same output tokens; null means all outputs go to places of their own.
   is_chained boolean,  --: A full-chain task.
   tokens text[]  --: The output tokens.
 );
@@ -709,12 +711,12 @@ create type brokerage.space_facts as (
   place bigint,  --: Number of the key and place of the nucleus.
   space float8,  --: Space of the storage that has least (GB).
   weighed_space float8,  --: Space of the storage of which the least part is left (GB).
-  space_total float8,  --: All space of that storage (GB); null = not known.
-  output_problem text,  --: An output dataset for which there is no storage; null = there is none.
-  wan_problem text  --: An output storage that others cannot reach; null = there is none.
+  space_total float8,  --: All space of that storage (GB); null if not known.
+  output_problem text,  --: An output dataset for which there is no storage; null if there is none.
+  wan_problem text  --: An output storage that others cannot reach; null if there is none.
 );
 
---: What pairs of tasks and candidates are made of; null = the algorithm has no such subject.
+--: What pairs of tasks and candidates are made of; null if the algorithm has no such subject.
 create type brokerage.facts_by_subject as (
   base_profile text,  --: Base profile for which the facts are made.
   keys brokerage.task_key[],  --: One a task.
@@ -743,13 +745,13 @@ create type brokerage.survivor as (
 create type brokerage.plan_step as (
   step int,  --: Number of the step; the rules of a step make one part of the query together.
   part text,  --: pairs, set rules, choice, weights, distribution or ranking.
-  level int,  --: Number of what can lose a pair; null = the rule loses none.
+  level int,  --: Number of what can lose a pair; null if the rule loses none.
   rule text,  --: Rule id.
   kind text,  --: As in brokerage.profile_rule.
   is_mark boolean,  --: The rule only marks a queue.
   of_group text,  --: Group of a set rule.
   best bigint,  --: How many queues a choice keeps.
-  call text,  --: SQL that calls the function of the rule on facts t, q, p; null = it has none.
+  call text,  --: SQL that calls the function of the rule on facts t, q, p; null if it has none.
   reason_begins text,  --: The reasons of the rule begin with this.
   definition brokerage.profile_rule  --: The rule.
 );
@@ -795,7 +797,7 @@ create type brokerage.composition as (
   plain text[],  --: Factors of the weight of a pair by itself.
   factors text[],  --: Factors of the weight, 1 where the rules that they belong to are ignored.
   changed text,  --: Whether the two differ.
-  weight text,  --: Product of the first; null = no weights yet.
+  weight text,  --: Product of the first; null if there are no weights yet.
   choice brokerage.profile_rule,  --: The choice by weight.
   distribution jsonb  --: Rule of distribution to its figure.
 );
@@ -820,7 +822,7 @@ create type brokerage.turn as (
 
 --: An arm of a trial, with tasks that are decided together; without a trial there is one, of all tasks.
 create type brokerage.arm as (
-  arm text,  --: control or trial; null = no trial is under way.
+  arm text,  --: control or trial; null if no trial is under way.
   numbers bigint[],  --: Places of its tasks among those that are decided together.
   rules brokerage.profile_rule[]  --: Rules that decide about them.
 );

@@ -162,8 +162,8 @@ create table taskqueue.task_queue (
   owner_group   text not null check (owner_group <> ''),  --: OwnerGroup: group used for the submission.
   --: Required CPU time, seconds; a trigger rounds it up to its bucket.
   cpu_time      bigint not null check (cpu_time > 0),
-  min_ram       float8 check (min_ram >= 0),  --: MinRAM that the resource must offer, MB; null = no requirement.
-  max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null = none.
+  min_ram       float8 check (min_ram >= 0),  --: MinRAM that the resource must offer, MB; null means no requirement.
+  max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null if there is none.
   --: Its part of the share of its entity; the draw orders by random()/priority, the smallest first.
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
   mean_weight   float8 not null check (mean_weight > 0),  --: Mean weight of its jobs when its priority was computed.
@@ -257,10 +257,11 @@ create table taskqueue.hand (
   known_to        xid8 not null,  --: Changes made in this transaction or a later one are not counted here.
   in_flight       xid8[] not null,  --: Changes made in these transactions are not counted here either.
   --: The first of known_to and in_flight, and what taskqueue.match_job looks at: where a change was made in this
-  --: transaction or a later one, the hand may be void. Null = in_flight goes so far back that this says nothing.
+  --: transaction or a later one, the hand may be void. Null means that in_flight goes so far back that this says
+  --: nothing.
   since           xid8,
   jobs            bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
-  --: For each user priority, an id below which no counted job lies; null = there was none. A draw starts there and
+  --: For each user priority, an id below which no counted job lies; null if there was none. A draw starts there and
   --: does not read over jobs taken before.
   first_ids       bigint[] not null check (cardinality(first_ids) = 11),
   cards           int not null default 0,  --: Jobs that can be taken from the hand: the first so many of job_ids.
@@ -279,12 +280,12 @@ alter table taskqueue.hand alter column setup set (n_distinct = 1);
 
 --: A job that a match took out of waiting, and the hand of which it was a card.
 create type taskqueue.card as (
-  job_id        bigint,  --: Job; null = there was none to take.
+  job_id        bigint,  --: Job; null if there was none to take.
   user_priority smallint,  --: Its user priority.
   attempt       int,  --: Number of the attempt that begins.
   brokered      boolean,  --: Whether it is a job of workload.job.
   entry_id      bigint,  --: Its taskqueue.job.entry_id.
-  place         int,  --: Its place in the hand, from 1; null = it was drawn without a hand.
+  place         int,  --: Its place in the hand, from 1; null if it was drawn without a hand.
   hand_id       bigint,  --: Hand.
   begun_id      bigint,  --: taskqueue.hand.begun_id.
   cards         int,  --: Cards of the hand.
@@ -305,7 +306,7 @@ create table taskqueue.job_count_change (
   user_priority smallint not null,
   --: Jobs added; negative: taken; 0: a match waited a second for the next hand in vain.
   change        bigint not null,
-  first_id      bigint,  --: Lowest id of the jobs added; null = none.
+  first_id      bigint,  --: Lowest id of the jobs added; null if there is none.
   entry_id      bigint  --: Of a job that was taken: its taskqueue.job.entry_id. The hand may know it.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
@@ -322,10 +323,10 @@ create table taskqueue.lease (
   definition_id bigint not null,  --: Requirements that the job had.
   user_priority smallint not null,
   state         text not null default 'matched',  --: matched: no report yet; running: the agent reported.
-  --: Site of the resource: the one that it offers, or the first that the TaskQueue accepts; null = it offers none or
+  --: Site of the resource: the one that it offers, or the first that the TaskQueue accepts; null if it offers none or
   --: any.
   site          text,
-  --: Computing element of the resource: the one that it offers, or the first that the TaskQueue accepts; null = it
+  --: Computing element of the resource: the one that it offers, or the first that the TaskQueue accepts; null if it
   --: offers none or any.
   grid_ce       text,
   role_name     text not null,  --: Database role of the agent.
@@ -334,9 +335,10 @@ create table taskqueue.lease (
   expires_at    timestamptz not null,  --: When the lease expires unless the agent reports.
   kill_reason   text,  --: Not null: the agent gets kill as the answer to its next report, with this reason.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
-  request_id    uuid,  --: Request id of its match, chosen by the client; null = none, or of a call for several jobs.
+  --: Request id of its match, chosen by the client; null if there is none, or of a call for several jobs.
+  request_id    uuid,
   asked         bigint,  --: Hash of the resource description that was given with the request id.
-  subject       text,  --: Who asked through the service; null = a login of the database.
+  subject       text,  --: Who asked through the service; null means a login of the database.
   primary key (setup, job_id)
 );
 create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
@@ -348,7 +350,7 @@ create table taskqueue.ended (
   setup         text not null,
   job_id        bigint not null,
   attempts      int not null,  --: How often it was matched.
-  token         uuid,  --: Token of the last attempt; null = never matched.
+  token         uuid,  --: Token of the last attempt; null means never matched.
   task_queue_id bigint not null,  --: TaskQueue that it was last in.
   --: finished, failed, cancelled or closed (PanDA's words). A search for another status passes the table over.
   outcome       text not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
@@ -376,7 +378,7 @@ create table taskqueue.history (
   site          text,  --: Site of the lease.
   grid_ce       text,  --: Computing element of the lease.
   role_name     text not null,  --: Database role that caused it.
-  subject       text  --: Who caused it through the service; null = a login of the database.
+  subject       text  --: Who caused it through the service; null means a login of the database.
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
@@ -395,24 +397,24 @@ alter table taskqueue.unposted alter column setup set (n_distinct = 1);
 
 --: A resource description, parsed and checked: what the resource of a JobAgent offers.
 create type taskqueue.offer as (
-  owner_dn text,  --: Private pilot: its owner; null = no condition by owner.
-  owner_groups text[],  --: Private pilot: its groups; null = no condition by group.
+  owner_dn text,  --: Private pilot: its owner; null means no condition by owner.
+  owner_groups text[],  --: Private pilot: its groups; null means no condition by group.
   sharing_groups text[],  --: The members of owner_groups that have the property JobSharing.
   cpu_time bigint,  --: CPU time offered, seconds.
-  sites text[],  --: Sites; null = no condition, empty = offers none.
-  grid_ces text[],  --: Computing elements; null = no condition, empty = offers none.
-  platforms text[],  --: Platforms and what is compatible with them; null = no condition, empty = offers none.
-  job_types text[],  --: Job types; null = no condition, empty = offers none.
+  sites text[],  --: Sites; null means no condition, empty = offers none.
+  grid_ces text[],  --: Computing elements; null means no condition, empty = offers none.
+  platforms text[],  --: Platforms and what is compatible with them; null means no condition, empty = offers none.
+  job_types text[],  --: Job types; null means no condition, empty = offers none.
   pilot_types text[],  --: Pilot types; empty = offers none.
-  tags text[],  --: Tags offered, those for processors included; null = no condition.
+  tags text[],  --: Tags offered, those for processors included; null means no condition.
   required_tags text[],  --: Tags that the TaskQueue must list.
   banned_sites text[],  --: The TaskQueue may list none of these sites.
   banned_grid_ces text[],  --: The TaskQueue may list none of these CEs.
   banned_platforms text[],  --: The TaskQueue may list none of these platforms.
   banned_job_types text[],  --: The TaskQueue may list none of these job types.
   banned_tags text[],  --: The TaskQueue may list none of these tags.
-  max_ram float8,  --: Memory offered, MB; null = no condition.
-  job_id bigint,  --: Only this job; null = any.
+  max_ram float8,  --: Memory offered, MB; null means no condition.
+  job_id bigint,  --: Only this job; null means any.
   limited boolean,  --: Whether the site has limits.
   reached bigint[]  --: Limits of the site that are reached.
 );
@@ -424,7 +426,7 @@ create table taskqueue.site_limit (
   --: running: jobs there at a time; delay: time between two matches.
   kind      text not null check (kind in ('running', 'delay')),
   site      text not null check (site <> ''),  --: Site.
-  grid_ce   text check (grid_ce <> ''),  --: Computing element; null = the whole site.
+  grid_ce   text check (grid_ce <> ''),  --: Computing element; null means the whole site.
   attribute text not null,  --: Requirement key.
   value     text not null,  --: Value of that key; a job counts at every value that its TaskQueue lists.
   ceiling   int check (ceiling >= 0),  --: Jobs at a time; kind running.
@@ -503,8 +505,8 @@ create unlogged table taskqueue.parsed_description (
   known_id    bigint not null unique default nextval('taskqueue.known_id'),  --: Description.
   digest      bigint not null,  --: Hash of the description.
   resource    jsonb not null,  --: The description without CPUTime and JobID.
-  owner_group text,  --: Owner group of the identity that asked; null = generic, or bound to an owner alone.
-  owner_dn    text,  --: Owner of the identity that asked; null = generic, or bound to a group alone.
+  owner_group text,  --: Owner group of the identity that asked; null means generic, or bound to an owner alone.
+  owner_dn    text,  --: Owner of the identity that asked; null means generic, or bound to a group alone.
   offer       taskqueue.offer not null,  --: The parsed description.
   --: Whether taskqueue.match_job can serve it: two posting lists hold all that it may see, one CE or none is offered,
   --: and no limits are set at its site.
@@ -522,7 +524,7 @@ create unlogged table taskqueue.parsed_description (
   lease_time  interval not null,  --: Setting of the setup.
   seen_at     timestamptz,  --: When taskqueue.note_resource last noted it.
   seen        bigint[] not null default '{}',  --: CPU buckets with which it was noted.
-  --: How many definitions match it whatever its CPUTime, where they are kept (taskqueue.known_match); null = not
+  --: How many definitions match it whatever its CPUTime, where they are kept (taskqueue.known_match); null if not
   --: searched yet, or too many.
   matches     int,
   matched_at  timestamptz,  --: When the matching definitions were searched.
@@ -548,7 +550,7 @@ create unlogged table taskqueue.resource_seen (
   seen_at  timestamptz not null,  --: When.
   matched  boolean not null,  --: Whether the sampled request got a job.
   resource jsonb not null,  --: Canonical description.
-  definition_id bigint  --: Definition of the job that it got; null = no job, or not noted.
+  definition_id bigint  --: Definition of the job that it got; null if it got no job, or the job was not noted.
 );
 create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
 alter table taskqueue.resource_seen alter column setup set (n_distinct = 1);
@@ -573,7 +575,7 @@ create table taskqueue.resource_class (
 create unlogged table taskqueue.kind_offer (
   setup text not null,
   class uuid not null,  --: Kind of resource.
-  offer taskqueue.offer,  --: The parsed description, limits left out; null = it would be refused now.
+  offer taskqueue.offer,  --: The parsed description, limits left out; null if it would be refused now.
   primary key (setup, class),
   foreign key (setup, class) references taskqueue.resource_class on delete cascade
 );
@@ -587,9 +589,9 @@ create table taskqueue.waiting_reason (
   --: One word why: misconfigured, too_large, limited, no_resource_seen or waiting.
   reason        text not null
     check (reason in ('misconfigured', 'too_large', 'limited', 'no_resource_seen', 'waiting')),
-  --: Kind of resource that fits; of too_large the one that comes nearest; null = none.
+  --: Kind of resource that fits; of too_large the one that comes nearest; null if there is none.
   class         uuid,
-  found_at      timestamptz,  --: When this was found; null = the configuration changed since.
+  found_at      timestamptz,  --: When this was found; null if the configuration changed since.
   primary key (setup, definition_id)
 ) with (fillfactor = 70);
 alter table taskqueue.waiting_reason alter column setup set (n_distinct = 1);
@@ -678,7 +680,7 @@ create type taskqueue.stream as (
   last_key float8,  --: Key of the last candidate.
   is_listed boolean,  --: Whether there were TaskQueues that the sites may see.
   passed bigint[],  --: TaskQueues that gave no job.
-  task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null = none yet.
+  task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null if there is none yet.
   definition_id bigint,  --: Definition of that TaskQueue.
   slots jsonb,  --: Slots of limits that are locked for the job (taskqueue.lock_slots).
   card taskqueue.card  --: Job that was taken.
@@ -689,30 +691,30 @@ create type taskqueue.match_request as (
   number     int,  --: Number of the request, from 1.
   resources  jsonb,  --: Descriptions of its resource, in the order of preference.
   jobs       int,  --: How many jobs it asks for.
-  request_id uuid,  --: Id that the client chose; null = none, or refused.
-  subject    text,  --: Who asks through the service; null = a login of the database.
-  error      jsonb  --: Why it is refused: {code, message, hint}; null = it is not.
+  request_id uuid,  --: Id that the client chose; null if there is none, or refused.
+  subject    text,  --: Who asks through the service; null means a login of the database.
+  error      jsonb  --: Why it is refused: {code, message, hint}; null if it is not.
 );
 
 --: Who asks for a job.
 create type taskqueue.asker as (
-  request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null = none.
+  request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null if there is none.
   asked      bigint,  --: Hash of the resource description that was given with the request id.
-  subject    text  --: Who asks through the service; null = a login of the database.
+  subject    text  --: Who asks through the service; null means a login of the database.
 );
 
 --: A lease, and what happens to it.
 create type taskqueue.lease_event as (
   lease   taskqueue.lease,  --: The lease before the event, locked.
-  event   text,  --: As in taskqueue.history; of a report the status, null = a heartbeat.
-  subject text,  --: Who causes it through the service; null = whoever calls.
-  why     text  --: Reason for the history of a brokered job; null = the usual one.
+  event   text,  --: As in taskqueue.history; of a report the status, null means a heartbeat.
+  subject text,  --: Who causes it through the service; null means whoever calls.
+  why     text  --: Reason for the history of a brokered job; null means the usual one.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.
 create type taskqueue.answer as (
   request       int,  --: Number of the request, from 1.
-  job_id        bigint,  --: Job; null = refused.
+  job_id        bigint,  --: Job; null means refused.
   task_queue_id bigint,  --: TaskQueue that it was taken from.
   requirements  jsonb,  --: Its requirements.
   user_priority int,  --: Its user priority.

@@ -55,5 +55,5 @@ end $$;
 
 comment on function brokerage.distribute(bigint, float8[], bigint[], bigint[], int[], bigint) is
   'How many of a task''s jobs each of its candidates gets, from the weights, the jobs queued there, the limits on '
-  'queued jobs (null = no limit) and the jobs per choice. A seed makes the result repeatable. Jobs that no queue may '
-  'take are left over.';
+  'queued jobs (null means no limit) and the jobs per choice. A seed makes the result repeatable. Jobs that no queue '
+  'may take are left over.';

@@ -30,5 +30,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_read(brokerage.profile_rule[], text) is
-  'Columns of tasks (t_*) and queues (q_*) that the rules of a profile read; null = unknown, since a function is of '
+  'Columns of tasks (t_*) and queues (q_*) that the rules of a profile read; null if unknown, since a function is of '
   'another schema.';

@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.survives_chain(text, text, text[], text[]) is
   'Whether a pair of the relation judged (failed, marked) survives the filters before the second pass: true, false = '
-  'with a problem that may pass by itself, null = not. p_late, p_temporary: beginnings of the reasons of the rules '
+  'with a problem that may pass by itself, null if not. p_late, p_temporary: beginnings of the reasons of the rules '
   'behind the second pass, and of the temporary rules before it.';

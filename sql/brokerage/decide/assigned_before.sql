@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.assigned_before(bigint) is
-  'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null = none. Fails in another '
-  'turn.';
+  'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null if there is none. Fails in '
+  'another turn.';

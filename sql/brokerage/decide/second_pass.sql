@@ -11,4 +11,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.second_pass(brokerage.profile_rule[], text) is
-  'The rule that has tasks decided once more, and the note for them; null = a profile without such a rule.';
+  'The rule that has tasks decided once more, and the note for them; null means a profile without such a rule.';

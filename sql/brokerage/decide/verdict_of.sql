@@ -18,4 +18,4 @@ $$;
 comment on function brokerage.verdict_of(
   text, text, bigint, bigint, text, float8, float8[], bigint, bigint, int) is
   'The verdict about a queue that has a weight: p_failed is why a rule loses it, p_place its place by weight, p_best '
-  'how many the choice p_best_rule keeps; null = all.';
+  'how many the choice p_best_rule keeps; null means all.';

@@ -58,4 +58,4 @@ $$;
 
 comment on function brokerage.answer(text, bigint, bigint) is
   'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
-  'retry_at; or error. Null = the run decided nothing for it.';
+  'retry_at; or error. Null if the run decided nothing for it.';

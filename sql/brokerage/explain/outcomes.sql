@@ -12,10 +12,11 @@ comment on view brokerage.outcomes is
   'Tasks of each run by result: a row a status, and a rule that throttled or failed whole tasks or had them decided '
   'without locality.';
 comment on column brokerage.outcomes.tasks is 'Tasks.';
-comment on column brokerage.outcomes.retry_at is 'When the first of them is brokered again; null = they do not wait.';
+comment on column brokerage.outcomes.retry_at is 'When the first of them is brokered again; null if they do not wait.';
 comment on column brokerage.outcomes.example is 'The first of the tasks.';
 comment on column brokerage.outcomes.rule is
-  'Rule that throttled or failed them, raised their error, or had them decided once more (anal-loops); null = none.';
+  'Rule that throttled or failed them, raised their error, or had them decided once more (anal-loops); null if there '
+  'is none.';
 comment on column brokerage.outcomes.reason is
   'Why the example was throttled or failed, or that it was decided without locality, or its error, in words. '
   'Those of the others: monitor.task_decision.';

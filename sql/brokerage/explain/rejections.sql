@@ -9,7 +9,7 @@ select d.setup, d.run_id, d.rule, w.criteria, count(*) as pairs, count(distinct 
 
 comment on view brokerage.rejections is
   'Rejections of each run by rule and criteria tag: how many pairs, tasks and queues.';
-comment on column brokerage.rejections.criteria is 'PanDA''s criteria tag of the rejections; null = none.';
+comment on column brokerage.rejections.criteria is 'PanDA''s criteria tag of the rejections; null if there is none.';
 comment on column brokerage.rejections.pairs is 'Pairs of task and queue.';
 comment on column brokerage.rejections.tasks is 'Tasks that lost a queue by it.';
 comment on column brokerage.rejections.queues is 'Queues that lost a task by it.';

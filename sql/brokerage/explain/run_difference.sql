@@ -46,6 +46,6 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-  'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, the best '
+  'Tasks that two runs decided differently: status (null if not decided there), candidates gained and lost, the best '
   'candidate of both whose weight changed, and the best candidate before and after. Errors: PB001, PB002, PB004 (no '
   'such run).';

@@ -8,4 +8,4 @@ language sql immutable parallel safe rows 1 as $$
 $$;
 
 comment on function brokerage.split_reason(text) is
-  'Criteria tag and words of a stored reason; null = the reason has no tag.';
+  'Criteria tag and words of a stored reason; null if the reason has no tag.';

@@ -64,13 +64,13 @@ comment on column brokerage.task_due_state.of_label is 'Tasks of this label are 
 comment on column brokerage.task_due_state.jobs is 'Jobs of its input (workload.input_digest).';
 comment on column brokerage.task_due_state.jobs_left is 'Jobs that are not assigned yet.';
 comment on column brokerage.task_due_state.not_open is
-  'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
+  'Why the broker does not work on it, in words; null if it does (brokerage.open_task).';
 comment on column brokerage.task_due_state.waits is 'Its retry time is still to come.';
 comment on column brokerage.task_due_state.not_due is
-  'Why it is not brokered now, in words; null = it is (brokerage.due_task).';
+  'Why it is not brokered now, in words; null if it is (brokerage.due_task).';
 comment on column brokerage.task_due_state.decided is
-  'What its last run decided, in words, where that gave it a retry time; null = it assigned jobs, or no run decided '
+  'What its last run decided, in words, where that gave it a retry time; null if it assigned jobs, or no run decided '
   'it.';
-comment on column brokerage.task_due_state.status is 'Status of the task in JEDI; null = not known.';
+comment on column brokerage.task_due_state.status is 'Status of the task in JEDI; null if not known.';
 comment on column brokerage.task_due_state.has_task is
   'The task is in that broker''s hands: each task has one row of which this is true.';

@@ -5,5 +5,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.bare_nucleus(text, jsonb) is
-  'Mode of a bare nucleus, only or allow; null = none: the value in the table of nuclei, else in the attributes '
-  '(catchall, params) of the queue that stands for it.';
+  'Mode of a bare nucleus, only or allow; null if there is none: the value in the table of nuclei, else in the '
+  'attributes (catchall, params) of the queue that stands for it.';

@@ -28,5 +28,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.name_patterns(text, text[], boolean) is
-  'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be '
-  'found anywhere in what is compared.';
+  'Patterns (like) for names with *; null means no name. p_anywhere: as PanDA''s code, a regular expression that may '
+  'be found anywhere in what is compared.';

@@ -19,5 +19,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
-  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null = it '
+  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null if it '
   'is not pre-assigned.';

@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function brokerage.token_fit(text, text, text) is
-  'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; '
-  'null = not at all.';
+  'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; null '
+  'means not at all.';

@@ -21,5 +21,5 @@ $$;
 
 comment on function brokerage.compare_walltime(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
-  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null = the walltime is not '
+  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null if the walltime is not '
   'known.';

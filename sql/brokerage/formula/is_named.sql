@@ -6,4 +6,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.is_named(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, text[]) is
-  'Whether patterns (like) name a queue, by its own name or that of the unified queue; null = they name none.';
+  'Whether patterns (like) name a queue, by its own name or that of the unified queue; null if they name none.';

@@ -8,4 +8,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.type_waiting(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Jobs of the share and the task''s resource types that wait at the queue; null = no statistics of them.';
+  'Jobs of the share and the task''s resource types that wait at the queue; null if there are no statistics of them.';

@@ -11,4 +11,4 @@ $$;
 
 comment on function brokerage.walltime_work_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';
+  'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null if not known.';

@@ -8,5 +8,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.base_profile(text) is
-  'The shipped profile that a profile is based on in the end: documented or panda2026; null = there is no such '
+  'The shipped profile that a profile is based on in the end: documented or panda2026; null if there is no such '
   'profile.';

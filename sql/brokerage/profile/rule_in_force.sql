@@ -30,4 +30,4 @@ select s.profile, s.algorithm, s.rule,
 comment on view brokerage.rule_in_force is
   'The rules in force in all profiles, an organisation''s own among them. The composer reads them.';
 comment on column brokerage.rule_in_force.profile is 'Profile.';
-comment on column brokerage.rule_in_force.function is 'Function that decides; null = a choice by weight.';
+comment on column brokerage.rule_in_force.function is 'Function that decides; null means a choice by weight.';

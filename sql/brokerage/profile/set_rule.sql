@@ -60,7 +60,7 @@ exception
 end $$;
 
 comment on function brokerage.set_rule(text, text, jsonb, text) is
-  'Adds a rule to a profile, or changes columns of a rule that it has (an object of columns of '
-  'brokerage.profile_rule; null = as in the profile that it is based on). The profile is composed to check that the '
-  'rule fits. Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the '
-  'owner of the function is not trusted).';
+  'Adds a rule to a profile, or changes columns of a rule that it has (an object of columns of brokerage.profile_rule; '
+  'null means as in the profile that it is based on). The profile is composed to check that the rule fits. Errors: '
+  'PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the function '
+  'is not trusted).';

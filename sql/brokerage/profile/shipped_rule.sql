@@ -18,9 +18,9 @@ comment on column brokerage.shipped_rule.position is 'Order within the algorithm
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
   'Function of task facts, queue facts, pair facts, and the parameters if it takes them. For a choice: the value to '
-  'choose by, null = the weight. For a fact: the function or view that prepares it.';
+  'choose by, null means the weight. For a fact: the function or view that prepares it.';
 comment on column brokerage.shipped_rule.criteria is
-  'PanDA''s criteria tag; null = none, or the reason begins with it.';
+  'PanDA''s criteria tag; null if there is none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is
   'The problem may pass by itself: the rule marks a queue, later rules still see it.';
 comment on column brokerage.shipped_rule.parameters is

@@ -20,7 +20,7 @@ comment on column brokerage.task_reason.reason is
   'misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled or waiting.';
 comment on column brokerage.task_reason.jobs_left is 'Jobs that are not assigned yet.';
 comment on column brokerage.task_reason.rule is
-  'Rule that rejected the queue which comes nearest, or the whole task; null = none.';
-comment on column brokerage.task_reason.queue is 'Queue (or nucleus) that comes nearest; null = none.';
-comment on column brokerage.task_reason.queues is 'Queues that this rule rejected; null = none.';
-comment on column brokerage.task_reason.run_id is 'Run that decided so; null = none yet.';
+  'Rule that rejected the queue which comes nearest, or the whole task; null if there is none.';
+comment on column brokerage.task_reason.queue is 'Queue (or nucleus) that comes nearest; null if there is none.';
+comment on column brokerage.task_reason.queues is 'Queues that this rule rejected; null if there is none.';
+comment on column brokerage.task_reason.run_id is 'Run that decided so; null if there is none yet.';

@@ -46,5 +46,5 @@ end $$;
 
 comment on function brokerage.judge_again(brokerage.recording, brokerage.profile_rule[], text) is
   'What a part of a run would decide by some rules, from the facts that were kept. p_profile: the profile whose rules '
-  'these are, changed or not; null = the rules are the recorded ones of the run. Errors: PB001 (a rule that does not '
+  'these are, changed or not; null if the rules are the recorded ones of the run. Errors: PB001 (a rule that does not '
   'fit, facts of another release), and errors that the figures of a task raise.';

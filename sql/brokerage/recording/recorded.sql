@@ -14,4 +14,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.recorded(text, interval, interval, bigint) is
-  'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; null = no limit.';
+  'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; null means no limit.';

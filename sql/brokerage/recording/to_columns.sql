@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function brokerage.to_columns(anyarray) is
-  'Rows of a composite type as a JSON object: each attribute with its values, null = all are null; and under the empty '
-  'name how many rows there are. brokerage.from_columns reads it.';
+  'Rows of a composite type as a JSON object: each attribute with its values, null if all are null; and under the '
+  'empty name how many rows there are. brokerage.from_columns reads it.';

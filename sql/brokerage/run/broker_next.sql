@@ -10,7 +10,7 @@ security definer set search_path = brokerage, pg_temp
 set jit = off set enable_mergejoin = off set enable_memoize = off set cursor_tuple_fraction = 1 set work_mem = '64MB'
 as $$
 declare
-  -- $1 run, $2 task ids (null = any), $3 whether only due tasks are taken, $4 limit; %s: the lock
+  -- $1 run, $2 task ids (null means any), $3 whether only due tasks are taken, $4 limit; %s: the lock
   v_query constant text := $q$
     select array(
       select t.task_id

@@ -38,4 +38,4 @@ end $$;
 
 comment on function brokerage.require_tasks(text, bigint[], text) is
   'Refuses tasks that do not exist, naming them, and tasks whose label belongs to another broker than p_algorithm '
-  '(null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';
+  '(null means any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';

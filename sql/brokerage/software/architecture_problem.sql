@@ -38,4 +38,4 @@ end $$;
 
 comment on function brokerage.architecture_problem(text) is
   'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression '
-  'that is none; null = it can.';
+  'that is none; null if it can.';

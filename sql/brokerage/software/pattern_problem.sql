@@ -38,4 +38,4 @@ end $$;
 
 comment on function brokerage.pattern_problem(text) is
   'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, or not '
-  'valid; null = it is used.';
+  'valid; null if it is used.';

@@ -5,5 +5,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.platform_level(text) is
-  'The architecture level that a task prefers: cpu_pref.preferred_architecture_level of an architecture in JSON; '
-  'null = none, or it cannot be read.';
+  'The architecture level that a task prefers: cpu_pref.preferred_architecture_level of an architecture in JSON; null '
+  'if there is none or it cannot be read.';

@@ -52,5 +52,5 @@ $$;
 
 comment on function brokerage.software_needs(text, bigint[], text, boolean) is
   'Needs of tasks for software and hardware, one row for each distinct need. Production tasks need none without '
-  'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null = by the '
-  'label of each task.';
+  'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null means by '
+  'the label of each task.';

@@ -68,6 +68,6 @@ $$;
 
 comment on function brokerage.software_problems(text, bigint[], text, boolean) is
   'Why the software or hardware of a queue does not do, for each distinct need of the tasks (brokerage.software_key) '
-  'and queue where it does not. documented: only queues with AUTO that publish are looked at; panda2026: all queues. '
-  'A reason may begin with a criteria tag. Analysis or production; null = by the label of each task (user and panda '
+  'and queue where it does not. documented: only queues with AUTO that publish are looked at; panda2026: all queues. A '
+  'reason may begin with a criteria tag. Analysis or production; null means by the label of each task (user and panda '
   'are analysis).';

@@ -19,4 +19,4 @@ $$;
 
 comment on function brokerage.unpublished_problem(text[], jsonb, text, boolean) is
   'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, '
-  'gpu}, container, onlyTagsForFC; null = it does.';
+  'gpu}, container, onlyTagsForFC; null if it does.';

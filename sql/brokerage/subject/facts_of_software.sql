@@ -26,5 +26,5 @@ $$;
 
 comment on function brokerage.facts_of_software(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text, boolean) is
-  'What software and hardware does not fit, a row a need and PanDA queue. p_analysis: compared as for analysis; null = '
-  'by the label of each task.';
+  'What software and hardware does not fit, a row a need and PanDA queue. p_analysis: compared as for analysis; null '
+  'means by the label of each task.';

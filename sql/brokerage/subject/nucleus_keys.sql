@@ -1,5 +1,5 @@
 -- Which tasks share the facts of nuclei: a number of share and priority (rung), and one of the output tokens (outlet;
--- null = all outputs go to places of their own).
+-- null means all outputs go to places of their own).
 create or replace function brokerage.nucleus_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text
 ) returns setof brokerage.nucleus_key

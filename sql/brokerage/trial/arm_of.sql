@@ -10,4 +10,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.arm_of(text, bigint, bigint) is
-  'Arm of a task in a trial, control or trial; null = there is no such trial.';
+  'Arm of a task in a trial, control or trial; null if there is no such trial.';

@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function brokerage.end_trial(text) is
-  'Ends the trial of a setup and returns its number; null = there is none. From the next part of any run on, the '
+  'Ends the trial of a setup and returns its number; null if there is none. From the next part of any run on, the '
   'profile of the run decides all tasks. Errors: PB001 (no such setup), PB002 (setup not granted).';

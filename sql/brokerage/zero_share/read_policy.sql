@@ -43,5 +43,5 @@ $$;
 
 comment on function brokerage.read_policy(text, text) is
   'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and '
-  'global share (null = any; brokerage.fits),'
-  ' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';
+  'global share (null means any; brokerage.fits), comparison of the current priority, share as written and as a '
+  'number. Base profile documented or panda2026.';

@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function instance.live_instances(text, bigint, text) is
-  'Instances of a task (null = instances of no task) for a queue of kind cloud (null = for none) that are not '
+  'Instances of a task (null means instances of no task) for a queue of kind cloud (null means for none) that are not '
   'released.';

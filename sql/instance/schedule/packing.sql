@@ -46,7 +46,7 @@ begin
 end $$;
 
 comment on function instance.packing(text, bigint, text, bigint) is
-  'Where instance.schedule would place the steps of a task (null = of no task) at a queue of kind cloud (null = at '
-  'none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of '
-  'a type; at most p_limit), with the needs of the step and what is free there before. Steps that wait for needs, '
+  'Where instance.schedule would place the steps of a task (null if of no task) at a queue of kind cloud (null means '
+  'at none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, '
+  'of a type; at most p_limit), with the needs of the step and what is free there before. Steps that wait for needs, '
   'limits or a type that fits are left out.';

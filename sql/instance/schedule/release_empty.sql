@@ -24,6 +24,6 @@ begin
 end $$;
 
 comment on function instance.release_empty(text, bigint, text) is
-  'Releases the instances of a task (null = those of no task) and of a queue of kind cloud (null = of none) that have '
-  'no steps, and returns how many. instance.schedule ends with it. Errors: PB001 (no such setup), PB002 (setup not '
-  'granted).';
+  'Releases the instances of a task (null means those of no task) and of a queue of kind cloud (null if of none) that '
+  'have no steps, and returns how many. instance.schedule ends with it. Errors: PB001 (no such setup), PB002 (setup '
+  'not granted).';

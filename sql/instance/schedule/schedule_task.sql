@@ -91,7 +91,7 @@ begin
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-  'Places the waiting steps of a task (null = steps of no task) at a queue of kind cloud (null = at none): on '
+  'Places the waiting steps of a task (null means steps of no task) at a queue of kind cloud (null means at none): on '
   'instances that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, '
   'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '
   'transaction; one call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';

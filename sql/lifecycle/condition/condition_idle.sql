@@ -6,5 +6,5 @@ return case when (f.queue_last_start < f.now - interval '2 hours') is not true
                           format('no start of a job is known of queue %s', coalesce(f.queue, 'null'))) end;
 
 comment on function lifecycle.condition_idle(lifecycle.timeout_facts) is
-  'Condition of a timeout: the last start of a job at the queue is known and more than 2 h ago. '
-  'Null = so it is, else why not.';
+  'Condition of a timeout: the last start of a job at the queue is known and more than 2 h ago. Null if the condition '
+  'holds; otherwise the reason.';

@@ -4,4 +4,4 @@ return case when (f.queue_status in ('offline', 'test')) is not true then lifecy
 
 comment on function lifecycle.condition_idle_or_off(lifecycle.timeout_facts) is
   'Condition of a timeout: the queue is offline or test, or its last start of a job is known and more than 2 h ago. '
-  'Null = so it is, else why not.';
+  'Null if the condition holds; otherwise the reason.';

@@ -4,4 +4,4 @@ return case when (f.queue_status in ('offline', 'test')) is not true
             then format('queue %s is %s', coalesce(f.queue, 'null'), coalesce(f.queue_status, 'not known')) end;
 
 comment on function lifecycle.condition_queue_off(lifecycle.timeout_facts) is
-  'Condition of a timeout: the queue is offline or test. Null = so it is, else why not.';
+  'Condition of a timeout: the queue is offline or test. Null if the condition holds; otherwise the reason.';

@@ -5,4 +5,4 @@ return case when f.task_changed > f.now - interval '3 hours'
 
 comment on function lifecycle.condition_still(lifecycle.timeout_facts) is
   'Condition of a timeout: no job of the task at the queue changed its status in the last 3 h, other than to closed, '
-  'failed or starting. Null = so it is, else why not.';
+  'failed or starting. Null if the condition holds; otherwise the reason.';

@@ -3,4 +3,4 @@ language sql stable
 return case when f.task_id is null then 'the job is of no task' end;
 
 comment on function lifecycle.condition_task(lifecycle.timeout_facts) is
-  'Condition of a timeout: the job is of a task. Null = so it is, else why not.';
+  'Condition of a timeout: the job is of a task. Null if the condition holds; otherwise the reason.';

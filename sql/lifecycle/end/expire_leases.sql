@@ -61,6 +61,6 @@ begin
 end $$;
 
 comment on function lifecycle.expire_leases(text, int, boolean) is
-  'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go '
+  'Ends leases that have expired, up to so many of each kind (null means the setting most): jobs that never started go '
   'back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only '
   'says how many, and waits for nobody. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -42,6 +42,6 @@ begin
 end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
-  'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. '
+  'Forgets up to so many jobs (null means the setting) that ended longer than jobs_kept ago, and returns how many. '
   'Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -103,6 +103,6 @@ begin
 end $$;
 
 comment on function lifecycle.aged_jobs(text, bigint[], boolean) is
-  'Jobs (some, or null = all that have not ended) with the timeouts whose limit they have passed (p_all: all '
+  'Jobs (some, or null means all that have not ended) with the timeouts whose limit they have passed (p_all: all '
   'timeouts, whatever the age): the facts that conditions see, since when the age counts, the limit and where it comes '
   'from, and what would become of the job.';

@@ -61,5 +61,5 @@ $$;
 
 comment on function lifecycle.fast_excess(text) is
   'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
-  'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are '
+  'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null if they are '
   'brokered again. Errors: PB002 (setup not granted).';

@@ -68,6 +68,6 @@ begin
 end $$;
 
 comment on function lifecycle.fast_rebroker(text, boolean, int) is
-  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so '
-  'many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, how many are too '
+  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so many '
+  'in all (null means the setting); p_dry_run only says how many. Returns where, what was counted, how many are too '
   'many and how many went. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

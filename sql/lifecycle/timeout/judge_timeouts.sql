@@ -20,6 +20,6 @@ begin
 end $$;
 
 comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
-  'Jobs (some, or null = all that have not ended) by timeout: since when the age counts, the limit, '
-  'and what keeps the timeout from applying, null = nothing. p_all: all timeouts of each job; '
-  'else only those whose limit it has passed.';
+  'Jobs (some, or null means all that have not ended) by timeout: since when the age counts, the limit, and what keeps '
+  'the timeout from applying, null means nothing. p_all: all timeouts of each job; else only those whose limit it has '
+  'passed.';

@@ -11,4 +11,4 @@ language sql stable as $$
 $$;
 
 comment on function lifecycle.overdue(text, bigint[]) is
-  'Jobs (some, or null = all) that a timeout applies to: the first rule in order, its action, and why in words.';
+  'Jobs (some, or null means all) that a timeout applies to: the first rule in order, its action, and why in words.';

@@ -62,5 +62,5 @@ end $$;
 
 comment on function lifecycle.watch_timeouts(text, boolean, int) is
   'Ends the jobs that a timeout of the setup applies to, or gives their work back to their tasks, up to p_limit by '
-  'rule (null = the setting most); p_dry_run only counts. Returns a row for each rule and action '
-  'that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+  'rule (null means the setting most); p_dry_run only counts. Returns a row for each rule and action that touched any. '
+  'Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

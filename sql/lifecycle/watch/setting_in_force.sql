@@ -22,5 +22,5 @@ comment on view lifecycle.setting_in_force is
 comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
 comment on column lifecycle.setting_in_force.loops is
-  'Loops of broker run that the setup needs, a list such as ["maintain", "watchdog"]; null = maintain and watchdog '
+  'Loops of broker run that the setup needs, a list such as ["maintain", "watchdog"]; null means maintain and watchdog '
   'while there are jobs, and every loop that once ran. [] = none: others do the work.';

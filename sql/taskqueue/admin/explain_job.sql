@@ -72,6 +72,6 @@ end $$;
 comment on function taskqueue.explain_job(text, bigint, int) is
   'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
   'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
-  'matching one was last seen; on a standby its remark says that newer resources are known on the primary '
-  'alone. p_kinds: only so many kinds, those seen last; null = all. Errors: PB001 (p_kinds), '
-  'PB002 (setup or owner not granted), PB004 (no such job).';
+  'matching one was last seen; on a standby its remark says that newer resources are known on the primary alone. '
+  'p_kinds: only so many kinds, those seen last; null means all. Errors: PB001 (p_kinds), PB002 (setup or owner not '
+  'granted), PB004 (no such job).';

@@ -33,5 +33,5 @@ comment on column taskqueue.description_key.type is
 comment on column taskqueue.description_key.unit is 'Unit of a number.';
 comment on column taskqueue.description_key.may_be_strict is 'Whether the setting strict_keys may list it.';
 comment on column taskqueue.description_key.condition is
-  'Condition of matching that reads it, as in taskqueue.explain_match; null = none.';
+  'Condition of matching that reads it, as in taskqueue.explain_match; null if there is none.';
 comment on column taskqueue.description_key.meaning is 'Meaning.';

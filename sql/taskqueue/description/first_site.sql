@@ -7,5 +7,5 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.first_site(text[], text[], text[]) is
-  'The first of the offered sites, by name, that a TaskQueue accepts and does not ban; null = none. It is the site of '
-  'the lease.';
+  'The first of the offered sites, by name, that a TaskQueue accepts and does not ban; null if there is none. It is '
+  'the site of the lease.';

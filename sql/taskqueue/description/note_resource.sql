@@ -58,5 +58,5 @@ end $$;
 
 comment on function taskqueue.note_resource(text, jsonb, taskqueue.parsed_description, boolean, bigint) is
   'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
-  'the owner of the identity, without JobID. p_definition_id: definition of the job that it got, null = none or not '
-  'known.';
+  'the owner of the identity, without JobID. p_definition_id: definition of the job that it got, null if there is none '
+  'or it is not known.';

@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function taskqueue.offered(text, jsonb, text[]) is
-  'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';
+  'What a resource offers under a key: null means no condition, empty = nothing. Errors: PB001.';

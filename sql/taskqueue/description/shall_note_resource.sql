@@ -14,5 +14,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.shall_note_resource(taskqueue.parsed_description, bigint, boolean, timestamptz) is
-  'Whether a call notes its resource; p_matched: whether it found a job, null = not known yet, so that a call which '
+  'Whether a call notes its resource; p_matched: whether it found a job, null if not known yet, so that a call which '
   'shall not note it now need not ask again; p_now: time of the setup.';

@@ -32,5 +32,5 @@ begin
 end $$;
 
 comment on function taskqueue.tags_offered(jsonb) is
-  'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag is any). Errors: '
-  'PB001.';
+  'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null means no condition (Tag is any). '
+  'Errors: PB001.';

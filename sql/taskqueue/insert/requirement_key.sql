@@ -25,11 +25,11 @@ select k.key, k.canonical_key, k.type, k.unit, k.is_required, k.condition, k.mea
 
 comment on view taskqueue.requirement_key is 'The keys of requirements (taskqueue.insert_job).';
 comment on column taskqueue.requirement_key.key is 'Key, or alias of a key.';
-comment on column taskqueue.requirement_key.canonical_key is 'Key in canonical requirements; null = not part of them.';
+comment on column taskqueue.requirement_key.canonical_key is 'Key in canonical requirements; null if not part of them.';
 comment on column taskqueue.requirement_key.type is
   'JSON type: text, texts (one text or a list of texts), number (not negative) or cpu_time (a number).';
 comment on column taskqueue.requirement_key.unit is 'Unit of a number.';
 comment on column taskqueue.requirement_key.is_required is 'Whether requirements without it are refused.';
 comment on column taskqueue.requirement_key.condition is
-  'Condition of matching that reads it, as in taskqueue.explain_match; null = none.';
+  'Condition of matching that reads it, as in taskqueue.explain_match; null if there is none.';
 comment on column taskqueue.requirement_key.meaning is 'Meaning.';

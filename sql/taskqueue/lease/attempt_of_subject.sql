@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function taskqueue.attempt_of_subject(text, bigint, int) is
-  'The attempt by which the subject that calls through the service has a job, or ended it; number null = whichever. '
-  'Null where nobody calls through the service. Errors: PB003 (the subject does not have the job).';
+  'The attempt by which the subject that calls through the service has a job, or ended it; number null means '
+  'whichever. Null where nobody calls through the service. Errors: PB003 (the subject does not have the job).';

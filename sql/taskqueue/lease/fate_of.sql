@@ -10,4 +10,4 @@ $$;
 
 comment on function taskqueue.fate_of(text, bigint) is
   'What has become of a job, one row: whether it waits (in which TaskQueue, unless it is held), whether it is leased, '
-  'and how it ended; null = it has not, or is forgotten.';
+  'and how it ended; null if it has not, or is forgotten.';

@@ -47,7 +47,7 @@ begin
 end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
-  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
+  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null means a heartbeat); each answer is '
   'continue, kill, stale (stop working on it) or refused, with the reason. subject: who reports, from the service '
   'alone; then an attempt_number, or neither, stands for the attempt that the subject has. Errors: PB001 (not such a '
   'list), PB002 (setup not granted, subject).';

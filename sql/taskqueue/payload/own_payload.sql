@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function taskqueue.own_payload(text, bigint) is
-  'The payload of a job of the calling submitter, or of its task; null = there is none, or it was forgotten. '
-  'Errors: PB002 (setup or owner not granted), PB004 (its owner is not known).';
+  'The payload of a job of the calling submitter, or of its task; null if there is none, or it was forgotten. Errors: '
+  'PB002 (setup or owner not granted), PB004 (its owner is not known).';

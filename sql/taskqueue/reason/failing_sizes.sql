@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function taskqueue.failing_sizes(taskqueue.found_reason) is
-  'The conditions that the kind of resource named by a reason fails, in words; null = none.';
+  'The conditions that the kind of resource named by a reason fails, in words; null if there is none.';

@@ -66,5 +66,5 @@ end $$;
 
 comment on function taskqueue.own_jobs(text, bigint, int, text) is
   'Jobs that wait or are leased and belong to the calling submitter, the newest ids first: those below p_after, at '
-  'most p_limit (null = all), in one state (waiting, held, leased). A generic identity gets those of every owner. '
+  'most p_limit (null means all), in one state (waiting, held, leased). A generic identity gets those of every owner. '
   'Errors: PB001 (limit, state), PB002 (setup not granted).';

@@ -44,4 +44,4 @@ end $$;
 
 comment on function taskqueue.dump_configuration(text) is
   'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms and limits of a setup, as sections '
-  'of a world; null = the setup has none. Errors: PB002 (setup not granted).';
+  'of a world; null if the setup has none. Errors: PB002 (setup not granted).';
