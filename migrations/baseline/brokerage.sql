@@ -27,14 +27,14 @@ create table brokerage.setting (
   makes_jobs        boolean not null default true
 );
 
---: Trials: a share of the tasks of a setup is decided by another profile, to compare.
+--: Trials: another profile decides a share of the tasks of a setup, for comparison.
 create table brokerage.trial (
   setup    text not null references resource.setup on delete cascade,
   trial    bigint not null generated always as identity,  --: Number of the trial.
   profile  text not null,  --: Profile that decides the tasks of the arm trial.
   control  text not null,  --: Profile of the setup: it decides all other tasks, the arm control.
   share    float8 not null check (share > 0 and share < 1),  --: Share of the tasks in the arm trial.
-  salt     bigint not null,  --: With the id of a task it decides about the arm (brokerage.arm_of).
+  salt     bigint not null,  --: The salt of the hash that gives each task id its arm (brokerage.arm_of).
   begun_at timestamptz not null,  --: When it began (resource.clock).
   begun_by text not null,  --: Database role that began it.
   ended_at timestamptz,  --: When it ended; null if it is under way.
@@ -52,7 +52,7 @@ create table brokerage.run (
   profile    text,  --: Profile that decided; in a trial, the one of the arm control.
   trial      bigint,  --: Trial that was under way; null if there is none, or the call named a profile.
   seed       bigint not null,  --: Seed of the draws.
-  dry        boolean,  --: Only decisions were stored.
+  dry        boolean,  --: Whether the run stored decisions only.
   called_by  text,  --: Database role that called.
   started_at timestamptz,  --: When it began (resource.clock).
   ended_at   timestamptz,  --: When it ended; null if it is running, or was interrupted.
@@ -61,12 +61,12 @@ create table brokerage.run (
   foreign key (setup, trial) references brokerage.trial
 );
 
---: What a run decided for a task.
+--: The decision of a run about a task.
 create table brokerage.task_decision (
   setup          text not null references resource.setup on delete cascade,
   run_id         bigint not null,
   task_id        bigint not null,
-  decided_at     timestamptz,  --: When (resource.clock).
+  decided_at     timestamptz,  --: Time (resource.clock).
   --: candidates, pending, throttled, failed, or error: the task could not be evaluated.
   status         text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error')),
   rule           text,  --: Rule that throttled or failed the whole task, or raised its error; null if there is none.
@@ -95,25 +95,26 @@ create table brokerage.rejection_count (
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
 
---: State of a task in brokerage; no row = never brokered.
+--: State of a task in brokerage; a task that was never brokered has no row.
 create table brokerage.task_state (
   setup         text not null references resource.setup on delete cascade,
   task_id       bigint not null,
   run_id        bigint,  --: Last run that decided it.
-  retry_at      timestamptz,  --: Pending until then; null if not pending.
+  retry_at      timestamptz,  --: The task is pending until this time; null if it is not pending.
   assigned_jobs bigint default 0 check (assigned_jobs > -1e15 and assigned_jobs < 1e15),  --: Jobs assigned so far.
   --: Broker that decided it last: production_job, analysis_job or production_task.
   algorithm     text not null default 'production_job',
   primary key (setup, task_id, algorithm)
 );
 
---: What changes would do, as it was when somebody asked (brokerage.keep_what_if). The last 100 of a setup are kept.
+--: Answers of what-if questions, as of the time when they were asked (brokerage.keep_what_if). The last 100 of a setup
+--: are kept.
 create table brokerage.what_if (
   setup      text not null references resource.setup on delete cascade,
-  what_if_id bigint not null generated always as identity,  --: Number, by which it is found.
-  asked_at   timestamptz not null,  --: When (resource.clock).
-  asked_by   text not null,  --: Who asked: the subject of the service, else the database role.
-  change     jsonb not null,  --: What was asked.
+  what_if_id bigint not null generated always as identity,  --: Number of the answer.
+  asked_at   timestamptz not null,  --: Time (resource.clock).
+  asked_by   text not null,  --: The subject of the service that asked, else the database role.
+  change     jsonb not null,  --: The change that was asked about.
   difference jsonb not null,  --: The answer.
   primary key (setup, what_if_id)
 );
@@ -130,11 +131,12 @@ create table brokerage.waiting_reason (
     check (reason in ('misconfigured', 'too_large', 'input_missing', 'no_queue_accepts', 'limited',
                       'throttled')),
   rule      text,  --: Rule that rejected the queue which comes nearest, or the whole task; null if there is none.
-  queue     text,  --: Queue (or nucleus) that comes nearest: one that this rule rejected; null if there is none.
-  queues    bigint,  --: Queues that this rule rejected; null if there is none.
+  --: The queue (or nucleus) that comes nearest, among those that this rule rejected; null if there is none.
+  queue     text,
+  queues    bigint,  --: Number of queues that this rule rejected; null if there is no such rule.
   most_rule text,  --: Rule that rejected the most queues; null if there is none.
-  rejected  bigint,  --: Queues that most_rule rejected; null if there is none.
-  places    bigint,  --: Queues (or nuclei) of which the run decided; null if there is none.
+  rejected  bigint,  --: Number of queues that most_rule rejected; null if there is no such rule.
+  places    bigint,  --: Number of queues (or nuclei) about which the run decided; null if there is none.
   primary key (setup, task_id, algorithm)
 );
 
@@ -151,13 +153,15 @@ create table brokerage.assignment (
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
 
---: Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.
+--: Jobs that brokers assigned and no statistics count yet. Rows are appended, and summed by queue. All brokers see
+--: them.
 create table brokerage.live_counter (
   setup      text not null references resource.setup on delete cascade,
   number     bigint not null generated always as identity,  --: Number of the row.
   queue      text,  --: Unified queue.
   jobs       bigint check (jobs > -1e15 and jobs < 1e15) constraint live_counter_jobs_allowed check (jobs >= 0),
-  counted_at timestamptz,  --: When; null if loaded with a world, counts until it is replaced.
+  --: When they were assigned; null for a row that was loaded with a world, which counts until it is replaced.
+  counted_at timestamptz,
   primary key (setup, number)
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
@@ -166,16 +170,16 @@ create index live_counter_queue on brokerage.live_counter (setup, queue);
 --: Profiles of an organisation's own; documented and panda2026 come with the program (brokerage.shipped_rule).
 create table brokerage.profile (
   profile     text primary key check (profile <> ''),  --: Name.
-  --: Profile whose rules it has, unless brokerage.profile_rule changes them.
+  --: The profile whose rules it takes over, except for changes in brokerage.profile_rule.
   based_on    text not null default 'documented',
-  description text not null default '',  --: What it is for.
+  description text not null default '',  --: Purpose.
   check (based_on <> profile)
 );
 
---: Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null if unchanged.
---: brokerage.rule_in_force has the result.
+--: Rules of an organisation's own: a row adds a rule to a profile, or changes one that the profile has. A column that
+--: is null changes nothing. brokerage.rule_in_force has the result.
 create table brokerage.profile_rule (
-  profile    text not null,  --: Profile; documented and panda2026 may be changed, too.
+  profile    text not null,  --: Profile; the shipped profiles documented and panda2026 may also be changed.
   --: production_job, analysis_job or production_task.
   algorithm  text not null check (algorithm in ('production_job', 'analysis_job', 'production_task')),
   rule       text not null check (rule ~ '^[a-z0-9][a-z0-9-]*$'),  --: Rule id.
@@ -193,12 +197,12 @@ create table brokerage.profile_rule (
   function   text,
   --: PanDA's criteria tag, such as -status; null if there is none, or the reason begins with it.
   criteria   text check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
-  temporary  boolean,  --: The problem may pass by itself.
+  temporary  boolean,  --: Whether the problem may pass by itself.
   enabled    boolean,  --: Whether the rule applies.
   --: Parameters of the function. as: the rule id that decisions name instead. A choice has best, how many are kept; a
   --: task rule status, throttled or failed; a pending rule wait, an interval, also by priority.
   parameters jsonb check (jsonb_typeof(parameters) = 'object'),
-  source     text,  --: Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is.
+  source     text,  --: Page and heading that describe the rule, relative to sql/brokerage; or the name of its owner.
   primary key (profile, algorithm, rule)
 );
 comment on constraint profile_rule_rule_check on brokerage.profile_rule is 'lower case letters, digits and hyphens';
@@ -207,21 +211,21 @@ comment on constraint profile_rule_kind_check on brokerage.profile_rule is
 comment on constraint profile_rule_criteria_check on brokerage.profile_rule is 'a tag of PanDA''s, such as -status';
 comment on constraint profile_rule_parameters_check on brokerage.profile_rule is 'an object';
 
---: What a run decided for a queue.
+--: The decision of a run about a queue.
 create type brokerage.queue_verdict as (
   queue text,  --: Queue, or pseudo-queue of a unified one.
-  verdict "char",  --: c: candidate, r: rejected, n: never entered the list.
+  verdict "char",  --: The result: c (candidate), r (rejected) or n (never entered the list).
   rank int,  --: Place of a candidate, from 1.
   weight float8,  --: Weight; null if rejected before the weights.
   factors float8[],  --: The weight's factors, in the order of the weights of the profile.
-  queued bigint,  --: Candidates: jobs queued there, as they count when jobs are distributed.
-  capacity bigint,  --: Candidates: how many jobs may be queued there; null means no limit.
-  chunk int,  --: Candidates: jobs that one choice takes.
+  queued bigint,  --: For a candidate: the jobs queued there, as they count when jobs are distributed.
+  capacity bigint,  --: For a candidate: how many jobs may be queued there; null means no limit.
+  chunk int,  --: For a candidate: the jobs that one choice takes.
   rule text,  --: Rule that rejected it.
   reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
 );
 
---: What is decided about a task; null stands for what no rule was asked for.
+--: The decision about a task; a column is null if no rule was asked for it.
 create type brokerage.task_answer as (
   number bigint,  --: Place among the tasks that are decided together.
   task_id bigint,  --: Task.
@@ -233,34 +237,35 @@ create type brokerage.task_answer as (
   rejected int,  --: Queues that were rejected.
   not_candidates int,  --: Queues that never entered the list.
   lost int[],  --: As in brokerage.verdict.
-  reasons text[],  --: Why, for each of them.
+  reasons text[],  --: The reason for each of them.
   queues brokerage.queue_verdict[],  --: The other queues.
   given bigint[],  --: Jobs that each candidate gets, by rank; null if none are distributed.
   nucleus text,  --: Nucleus that the task is given; null if there is none.
   probability float8  --: How probable that choice was.
 );
 
---: Tasks that a run decided together, by one query over them and the same queues.
+--: The tasks that a run decided together: one query compared them with the same queues.
 create table brokerage.part (
   setup      text not null,
   run_id     bigint not null,
   part       bigint not null generated always as identity,  --: Number of the part.
-  decided_at timestamptz not null,  --: When (resource.clock).
+  decided_at timestamptz not null,  --: Time (resource.clock).
   queues     text[] not null,  --: The queues, or nuclei; brokerage.verdict names the lost ones by their places here.
   primary key (setup, run_id, part),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
 
---: What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are
---: compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).
+--: The decision of a run about the queues of a task; brokerage.decision shows one row per queue. It is stored as
+--: compressed arrays, which take a tenth of the space and half of the time to write. Partitioned by day (UTC).
 create table brokerage.verdict (
   setup      text not null,
   run_id     bigint not null,
   task_id    bigint not null,  --: Task.
-  decided_at timestamptz not null,  --: When (resource.clock).
+  decided_at timestamptz not null,  --: Time (resource.clock).
   part       bigint not null,  --: Part of the run, which names the queues (brokerage.part).
-  lost       int[] not null,  --: Queues that were lost before their weight was taken, by their places in the part.
-  reasons    text[] not null,  --: Why, for each of them: rule<tab>reason; after ! if it never entered the list.
+  lost       int[] not null,  --: Queues that were rejected before they had a weight, by their places in the part.
+  --: The reason for each of them, as rule<tab>reason; ! comes first if the queue never entered the list.
+  reasons    text[] not null,
   queues     brokerage.queue_verdict[] not null,  --: The other queues.
   check (cardinality(lost) = cardinality(reasons)),
   foreign key (setup, run_id) references brokerage.run on delete cascade
@@ -270,12 +275,13 @@ create index verdict_run on brokerage.verdict (run_id, task_id);
 
 -- A recording keeps facts as JSON with a key for each attribute. So an attribute that a later release adds, removes or
 -- gives another type changes no table, and is found by its name.
---: What a part of a real run decided from; brokerage.replay decides it again. Partitioned by day (UTC).
+--: The facts and rules by which a part of a real run was decided; brokerage.replay decides it again. Partitioned by day
+--: (UTC).
 create table brokerage.recording (
   setup      text not null,
   run_id     bigint not null,
   part       bigint not null,  --: Part of the run (brokerage.part).
-  decided_at timestamptz not null,  --: When (resource.clock).
+  decided_at timestamptz not null,  --: Time (resource.clock).
   tasks      jsonb not null,  --: Facts of the tasks (brokerage.to_columns).
   queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (tape_value).
   subjects   jsonb not null,  --: Facts by subject (brokerage.to_columns).
@@ -286,20 +292,20 @@ create table brokerage.recording (
 create table brokerage.recording_default partition of brokerage.recording default;
 create index recording_run on brokerage.recording (run_id, part);
 
---: What parts of a day have in common: columns of queues that did not change, rules, digests of functions. Two runs at
---: once may note the same. Partitioned by day (UTC).
+--: Values that the parts of a day share: columns of queues that did not change, rules, digests of functions. Two
+--: simultaneous runs may store the same value. Partitioned by day (UTC).
 create table brokerage.recorded_value (
   setup    text not null references resource.setup on delete cascade,
   noted_at timestamptz not null,  --: The day (UTC) on which it was decided.
-  digest   text not null,  --: Under which it is found.
+  digest   text not null,  --: The digest by which the value is found.
   value    jsonb not null  --: The value.
 ) partition by range (noted_at);
 create table brokerage.recorded_value_default partition of brokerage.recorded_value default;
 create index recorded_value_digest on brokerage.recorded_value (digest, setup);
 
--- Facts that rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
--- facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by name. A later revision
--- may add an attribute; none changes its meaning.
+-- Facts that rules read. Their texts are parsed; configuration, statistics and defaults are resolved.
+-- brokerage.facts_of_tasks, facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by
+-- name. A later revision may add an attribute; none changes its meaning.
 --: A task as rules see it. Null is not known or not set, except where a default is named.
 create type brokerage.task_facts as (
   task_id bigint,  --: JEDI task id.
@@ -312,7 +318,7 @@ create type brokerage.task_facts as (
   resource_type text,
   task_priority int,  --: Priority of the task.
   current_priority int,  --: Priority now.
-  frozen timestamptz,  --: Since when it waits; null if it does not.
+  frozen timestamptz,  --: The time since when it has been waiting; null if it is not waiting.
   is_scout boolean,  --: The chunk makes scout jobs.
   is_merging boolean,  --: The chunk makes merge jobs.
   event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
@@ -322,19 +328,20 @@ create type brokerage.task_facts as (
   merge_output boolean,  --: Outputs are merged (pre-merged jobs).
   core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null means 1.
   task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null means 1.
-  max_core_count int,  --: Cores of a queue at most; null or 0 = no limit.
+  max_core_count int,  --: The most cores that its queue may have; null or 0 means no limit.
   --: Memory R (MB; facts-and-formulas.md, memory-need): the largest of task, chunk and merging rules; 0 = no check.
   ram_count float8,
-  ram_per_core boolean,  --: R grows with cores: MBPerCore or MBPerCoreFixed, and not merging.
+  --: Whether R grows with cores: the unit is MBPerCore or MBPerCoreFixed, and the task does not merge.
+  ram_per_core boolean,
   base_ram_count float8,  --: Memory that does not grow with cores (MB), 0 = none.
   cpu_time float8,  --: CPU time per event (HS06 s); null if not known or of another unit.
-  cpu_time_is_hs06 boolean,  --: The unit of cpuTime is one of HS06.
+  cpu_time_is_hs06 boolean,  --: Whether the unit of cpuTime is one of HS06.
   cpu_efficiency float8,  --: Percent; 90 where not set.
-  base_walltime float8,  --: Walltime beside the events (s), 0 = none.
+  base_walltime float8,  --: Walltime that does not depend on the events (s); 0 = none.
   walltime float8,  --: Walltime (s per MB of input), where the unit of cpuTime is not HS06.
-  walltime_is_undefined boolean,  --: Neither walltime nor cpuTime gives the length of a job (walltime-scout).
+  walltime_is_undefined boolean,  --: True if neither walltime nor cpuTime gives the length of a job (walltime-scout).
   out_disk_bytes float8,  --: Output in bytes per event or per MB of input; not negative.
-  out_disk_per_event boolean,  --: Output is per event.
+  out_disk_per_event boolean,  --: Whether the output is given per event.
   work_disk_bytes float8,  --: Scratch beside input and output (bytes); null if not set.
   io_intensity float8,  --: kB/s.
   disk_io float8,  --: kB/s.
@@ -344,14 +351,14 @@ create type brokerage.task_facts as (
   job_input_mb float8,  --: Input MB of the largest job, primary dataset.
   job_input_bytes bigint,  --: Input bytes of the largest job, all datasets.
   jobs bigint,  --: Jobs that the input makes, by nFilesPerJob for merging, too.
-  unassigned_jobs bigint,  --: Those of them that no run of the broker has assigned yet.
+  unassigned_jobs bigint,  --: Jobs of the input that no run of the broker has assigned yet.
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null if not dynamic.
-  max_events_per_job bigint,  --: Events a job at most, with the dynamic number of events.
+  max_events_per_job bigint,  --: The most events of a job, with the dynamic number of events.
   work float8,  --: CPU time that its events need (HS06 s).
   has_software boolean,  --: transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
-  use_local_io boolean,  --: Input is copied, whatever allow_input_lan is.
+  use_local_io boolean,  --: Whether the input is copied, whatever allow_input_lan is.
   input_pre_staging boolean,  --: Data carousel.
   t1_weight float8,  --: Weight of the nucleus; null counts 0.
   full_chain int,  --: 1 only, 2 require, 3 capable, null none.
@@ -365,9 +372,9 @@ create type brokerage.task_facts as (
   nucleus text,  --: Nucleus; null if there is none.
   nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null if it is not bare.
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.
-  nucleus_queued_express bigint,  --: The same for activity Express.
+  nucleus_queued_express bigint,  --: Files queued on all links into the nucleus, activity Express.
   nucleus_is_writable boolean,  --: write_wan of the nucleus' default output storage is not OFF or TEST.
-  is_preset boolean,  --: Its nucleus is given and known.
+  is_preset boolean,  --: Whether its nucleus is given and known.
   parent_nucleus text,  --: Nucleus of its parent, another task; null if it has none.
   parent_full_chain int,  --: fullChain of its parent; null if there is none.
   parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null if it is not bare.
@@ -379,14 +386,14 @@ create type brokerage.task_facts as (
   excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null if there is none.
   sites text[],  --: Patterns (like) of the queues of its site; null if it names none.
   limited_sites boolean,  --: Split rule limitedSites.
-  sites_used text[],  --: Queues that jobs of it went to.
-  avoid_vp boolean,  --: It does not want queues of virtual placement.
+  sites_used text[],  --: Queues to which jobs of the task went.
+  avoid_vp boolean,  --: Whether it refuses queues of virtual placement.
   cloud text,  --: Cloud; null or empty = any.
-  n_gb_per_job float8,  --: Input of a job (GB); null if not limited so.
-  has_platform boolean,  --: Its architecture names a platform.
-  input_problem text,  --: Why no task can use the input (input-completeness); null if it is usable.
-  is_distributed boolean,  --: An input dataset is distributed over many places.
-  wan_problem text,  --: An input dataset that can be read over WAN nowhere; null if there is none.
+  n_gb_per_job float8,  --: The most input of a job (GB); null if it is not limited.
+  has_platform boolean,  --: Whether its architecture names a platform.
+  input_problem text,  --: The reason why no task can use the input (input-completeness); null if it is usable.
+  is_distributed boolean,  --: Whether an input dataset is distributed over many places.
+  wan_problem text,  --: An input dataset that can nowhere be read over WAN; null if there is none.
   account_running_jobs bigint,  --: Running jobs of the user, or of the working group where there is one.
   account_queued_jobs bigint,  --: Their queued jobs.
   account_running_cores bigint,  --: Cores of their running jobs.
@@ -395,17 +402,20 @@ create type brokerage.task_facts as (
   cap_cores float8,  --: CAP_RUNNING_USER_CORES, or that of groups; null or 0 = no limit.
   quota_used float8,  --: Disk that the account uses (bytes); null if not known.
   quota_limit float8,  --: Its disk quota (bytes); null if not known.
-  quota_is_kept boolean,  --: The quota was read and is not exceeded; null if there is no quota.
-  quota_is_near boolean,  --: More than nine tenths of the quota are used.
+  quota_is_kept boolean,  --: Whether the quota was read and is not exceeded; null if there is no quota.
+  quota_is_near boolean,  --: Whether more than nine tenths of the quota are used.
   over_local text[],  --: Storages of which the user's own quota is used up.
   share_usage float8,  --: Usage of the share divided by its target; null if not known.
-  share_usage_above float8,  --: The like with the share above it, L1 User Analysis; null if not known.
+  --: Usage of the share above it, L1 User Analysis, divided by its target; null if not known.
+  share_usage_above float8,
   share_queued bigint,  --: Queued jobs of the share at all queues.
   share_running bigint,  --: Running jobs of the share at all queues.
   task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null if not evaluated.
   rem_slots_a float8,  --: Slots left to the user until class A ends; null if the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
-  config jsonb,  --: All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
+  --: The whole configuration in force in the setup, for rules of your own: an object from component:KEY or KEY to the
+  --: value.
+  config jsonb,
   work_shortage boolean,  --: core:WORK_SHORTAGE.
   max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null means no limit.
   nqueued_sat_cap float8,  --: NQUEUED_SAT_CAP (files).
@@ -441,79 +451,83 @@ create type brokerage.task_facts as (
   static_max_queue_running_ratio float8,  --: STATIC_MAX_QUEUE_RUNNING_RATIO.
   max_expected_wait_hour float8,  --: MAX_EXPECTED_WAIT_HOUR (h).
   storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
-  runnable_at jsonb,  --: Nuclei of which some queue could run its jobs (task-job-check), as keys; null if not checked.
-  second_pass boolean,  --: It found nothing with its input in place, and is decided once more without.
+  --: Nuclei that have a queue which could run its jobs (task-job-check), as keys; null if not checked.
+  runnable_at jsonb,
+  --: Whether it found nothing with its input in place, and is decided once more without that condition.
+  second_pass boolean,
   arm text  --: Arm of the trial to which the task belongs: control or trial; null if no trial is under way.
 );
 
 --: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null means no limit.
 create type brokerage.queue_facts as (
-  queue text,  --: Name of the candidate: the queue, or queue/resource type.
-  unified_name text,  --: PanDA queue; statistics are kept by it.
+  queue text,  --: Name of the candidate: the queue, or queue/resource type for a pseudo-queue.
+  unified_name text,  --: The PanDA queue, by which statistics are kept.
   child_type text,  --: Resource type of a pseudo-queue; null if it is none.
   panda_site text,  --: PanDA site.
-  is_nucleus boolean,  --: It has the role nucleus.
+  is_nucleus boolean,  --: Whether it has the role nucleus.
   type text,  --: production, analysis, unified or another.
-  is_production boolean,  --: Runs production: type production or unified, or grandly_unified.
+  is_production boolean,  --: Whether it runs production: its type is production or unified, or it is grandly_unified.
   cloud text,
   status text,  --: online, ...
-  storage_site text,  --: Storage site that links are looked up by.
+  storage_site text,  --: The storage site by which links are looked up.
   corecount int,  --: Cores of a slot; null or 0 counts 1.
   unified_corecount int,  --: Cores of a slot of the whole queue, not of the pseudo-queue.
   corepower float8,  --: HS06 per core, not 0.
-  maxrss float8,  --: Memory of a slot at most (MB).
-  minrss float8,  --: Memory of a slot at least (MB).
-  maxtime float8,  --: Walltime at most (s).
-  mintime float8,  --: Walltime at least (s).
-  maxwdir float8,  --: Scratch of a slot of the whole queue at most (MiB).
-  reads_always_directly boolean,  --: maxinputsize is -1.
-  direct_access_lan boolean,  --: Input can be read directly from the local storage.
+  maxrss float8,  --: The most memory of a slot (MB).
+  minrss float8,  --: The least memory of a slot (MB).
+  maxtime float8,  --: The longest walltime (s).
+  mintime float8,  --: The shortest walltime (s).
+  maxwdir float8,  --: The most scratch of a slot of the whole queue (MiB).
+  reads_always_directly boolean,  --: Whether maxinputsize is -1.
+  direct_access_lan boolean,  --: Whether input can be read directly from the local storage.
   pledgedcpu float8,  --: Pledged cores; -1 = opportunistic, 0 = none.
-  transferringlimit float8,  --: Transferring jobs at most; 2000 where not set.
+  transferringlimit float8,  --: The most transferring jobs; 2000 if not set.
   connectivity text,  --: full, http, none; null if not given.
   ip_stack text,  --: IPv4, IPv6; null if not given.
   jobseed text,  --: std, es, eshigh or all.
-  maxdiskio float8,  --: diskIO per core at most (kB/s); null means the default counts.
+  maxdiskio float8,  --: The most diskIO per core (kB/s); null means that the default counts.
   average_diskio float8,  --: Mean diskIO of running jobs (kB/s per core); null if none is running.
-  max_io_intensity float8,  --: ioIntensity at most (kB/s).
+  max_io_intensity float8,  --: The highest ioIntensity (kB/s).
   bare_nucleus text,  --: bareNucleus of the queue: only or allow.
   uses_jumbo boolean,  --: useJumboJobs.
   min_events_for_jumbo float8,  --: minEventsForJumbo.
   uses_only_local_data boolean,  --: use_only_local_data.
   job_chunk_size int,  --: jobChunkSize: jobs that one choice serves.
-  releases_any boolean,  --: ANY is among the releases.
-  releases_auto boolean,  --: AUTO is among the releases.
-  publishes_software boolean,  --: It has an entry in the software JSON.
+  releases_any boolean,  --: Whether ANY is among the releases.
+  releases_auto boolean,  --: Whether AUTO is among the releases.
+  publishes_software boolean,  --: Whether it has an entry in the software JSON.
   pilots bigint,  --: Requests of pilots in the last 3 h (getJob and updateJob); 0 = none, or no record.
   laststart timestamptz,  --: When a job last started.
   workers bigint,  --: Batch workers running and submitted.
-  ups boolean,  --: A pull queue of unified pilot streaming.
-  has_slots boolean,  --: Slots are defined for the queue, of whatever share.
+  ups boolean,  --: Whether it is a pull queue of unified pilot streaming.
+  has_slots boolean,  --: Whether slots of any share are defined for the queue.
   core_running bigint,  --: Cores of running and starting jobs.
   running_all bigint,  --: Running jobs of all shares.
   activated_all bigint,  --: Activated jobs of all shares.
   starting_all bigint,  --: Starting jobs of all shares.
   transferring_all bigint,  --: Transferring jobs of all shares.
-  transferring_to_unwritable bigint,  --: Those of them that go to nuclei whose storage cannot be written.
-  has_output_storage boolean,  --: A default output storage is known.
+  transferring_to_unwritable bigint,  --: Transferring jobs that go to nuclei whose storage cannot be written.
+  has_output_storage boolean,  --: Whether a default output storage is known.
   space_free float8,  --: Free space of the default output storage (GB).
-  space_usable float8,  --: Its usable space: free + expired - min_free - unavailable (GB).
-  input_storages int,  --: Input storages.
-  inputs_readable int,  --: Those whose read_lan is not OFF or TEST.
-  output_storages int,  --: Output storages.
-  outputs_writable int,  --: Those whose write_lan is not OFF or TEST.
-  datadisk_read_lan boolean,  --: An input DATADISK can be read over LAN.
-  datadisk_write_lan boolean,  --: An output DATADISK can be written over LAN.
-  datadisk_write_wan boolean,  --: An input DATADISK can be written over WAN.
-  datadisk_read_wan boolean,  --: An output DATADISK can be read over WAN.
-  lock_age interval,  --: Since when another broker locks it; null if it is not locked.
+  space_usable float8,  --: Usable space of the default output storage: free + expired - min_free - unavailable (GB).
+  input_storages int,  --: Number of input storages.
+  inputs_readable int,  --: Number of input storages whose read_lan is not OFF or TEST.
+  output_storages int,  --: Number of output storages.
+  outputs_writable int,  --: Number of output storages whose write_lan is not OFF or TEST.
+  datadisk_read_lan boolean,  --: Whether an input DATADISK can be read over LAN.
+  datadisk_write_lan boolean,  --: Whether an output DATADISK can be written over LAN.
+  datadisk_write_wan boolean,  --: Whether an input DATADISK can be written over WAN.
+  datadisk_read_wan boolean,  --: Whether an output DATADISK can be read over WAN.
+  lock_age interval,  --: How long another broker has held a lock on it; null if it is not locked.
   live_jobs bigint,  --: Jobs assigned lately that no statistics count (live counter).
-  attributes jsonb,  --: catchall and params as an object, CRIC's other fields below them; for rules of your own.
-  --: A nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as unlimited.
+  --: catchall and params as an object, with CRIC's other fields below them; for rules of your own.
+  attributes jsonb,
+  --: For a nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as
+  --: unlimited.
   queued_into float8,
-  remaining_work float8,  --: A nucleus: work that is left at it, of all shares (HS06 s).
+  remaining_work float8,  --: For a nucleus: work of all shares that is left there (HS06 s).
   site_class int,  --: Class for user analysis: 1 hi, 0 mid, -1 lo; null if not classified.
-  has_vp_input boolean,  --: An input storage is one of virtual placement (..._VP_DISK).
+  has_vp_input boolean,  --: Whether an input storage is one of virtual placement (..._VP_DISK).
   output_storage text,  --: Default output storage.
   input_space_usable float8,  --: Usable space of the default input storage (GB); null if it is the output storage.
   inputs_writable_wan int,  --: Input storages whose write_wan is not OFF or TEST.
@@ -522,14 +536,14 @@ create type brokerage.queue_facts as (
 
 --: Facts about a task and a queue together.
 create type brokerage.pair_facts as (
-  is_preassigned boolean,  --: The task is pre-assigned to the queue.
-  preassigned_alone boolean,  --: To this queue and no other.
+  is_preassigned boolean,  --: Whether the task is pre-assigned to the queue.
+  preassigned_alone boolean,  --: Whether the task is pre-assigned to this queue and no other.
   is_nucleus_queue boolean,  --: A nucleus queue of the task's nucleus.
   is_near boolean,  --: A nucleus queue, or one that shares its storage.
   is_own boolean,  --: Its storage site is the nucleus.
   closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
   queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
-  queued_express float8,  --: The same for activity Express.
+  queued_express float8,  --: Files queued on the link, activity Express.
   mbps float8,  --: Throughput of the link (MB/s): of the last hour, else day, else week.
   running bigint,  --: Running jobs of the share.
   starting bigint,  --: Starting jobs of the share.
@@ -554,15 +568,15 @@ create type brokerage.pair_facts as (
   software text,
   --: Percent of its CPUs at the architecture level that the task prefers; null if it prefers none.
   platform_level_percent float8,
-  weight float8,  --: Weight so far, for rules that stand behind the weights; null before.
+  weight float8,  --: Weight so far, for rules behind the weights; null for rules before them.
   remaining_work float8,  --: Work left at the nucleus in tasks of the share with at least the task's priority (HS06 s).
-  --: Files at the nucleus of the datasets whose place counts: of each dataset at its best input storage.
+  --: Files at the nucleus in the datasets whose place counts; of each dataset, those at its best input storage.
   located_files bigint,
   located_bytes bigint,  --: Their bytes.
-  located_disk_files bigint,  --: Those on disk alone.
+  located_disk_files bigint,  --: Files among them that are on disk.
   located_disk_bytes bigint,  --: Their bytes.
-  --: Space for the output (GB): free and expired; with panda2026 less minimum and unavailable, of the storage that has
-  --: least.
+  --: Space for the output (GB) at the storage that has least: free and expired; with panda2026, minus minimum and
+  --: unavailable.
   space float8,
   weighed_space float8,  --: The same for the storage of which the least part is left.
   space_total float8,  --: All space of that storage (GB); null if not known.
@@ -580,19 +594,22 @@ create type brokerage.pair_facts as (
   to_running_rate float8  --: Jobs of the share that start there per hour.
 );
 
--- What facts of pairs are made of. Tasks share most of it: a key has, for each subject, the number under which the
+-- The parts of the facts of pairs. Tasks share most of them: a key has, for each subject, the number under which the
 -- task finds its rows there. place: that number, times the number of queues, plus the number of the PanDA queue (or the
--- place of the nucleus); pair: the same of the places of task and queue. brokerage.facts_by_subject fills them.
---: Which tasks share what: production and analysis jobs.
+-- place of the nucleus); pair: the same formula with the places of task and queue. brokerage.facts_by_subject fills
+-- them.
+--: The groups of tasks that share facts: production and analysis jobs.
 create type brokerage.task_key as (
-  class_number bigint,  --: Tasks that share all of it.
-  nucleus_number bigint,  --: Tasks of a nucleus.
-  mix_number bigint,  --: Tasks of a share whose jobs have the same resource types; analysis: and of a label.
-  policy_number bigint,  --: Tasks that a policy of a queue cannot tell apart.
-  software_number bigint,  --: Tasks that need the same software and hardware.
-  resource_types_at jsonb,  --: Resource types of its jobs at queues where they are not that of the task.
-  share_key text,  --: What policies of queues look at.
-  software_key text,  --: The software and hardware.
+  class_number bigint,  --: Number that identifies the tasks that share all of these facts.
+  nucleus_number bigint,  --: Number that identifies the tasks of a nucleus.
+  --: Number that identifies the tasks of a share (for analysis: also of a label) whose jobs have the same resource types.
+  mix_number bigint,
+  policy_number bigint,  --: Number that identifies the tasks that a policy of a queue cannot distinguish.
+  software_number bigint,  --: Number that identifies the tasks that need the same software and hardware.
+  --: Resource types of its jobs at the queues where they differ from the resource type of the task.
+  resource_types_at jsonb,
+  share_key text,  --: The attributes that policies of queues read.
+  software_key text,  --: The software and hardware that it needs.
   level text,  --: Architecture level that it prefers; null if there is none.
   is_readable boolean  --: All of the input can be read over WAN somewhere.
 );
@@ -605,7 +622,7 @@ create type brokerage.network_facts as (
   is_own boolean,  --: Its storage site is the nucleus.
   closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
   queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
-  queued_express float8,  --: The same for activity Express.
+  queued_express float8,  --: Files queued on the link, activity Express.
   mbps float8  --: Throughput of the link (MB/s).
 );
 
@@ -623,10 +640,10 @@ create type brokerage.load_facts as (
   type_activated bigint,  --: Activated jobs of them.
   type_assigned bigint,  --: Assigned jobs of them.
   type_defined bigint,  --: Defined jobs of them.
-  users bigint,  --: Analysis jobs: users of the share and label, at least 1.
-  users_running bigint,  --: The same: running jobs of all users of the share and label; null if not known.
-  of_share float8,  --: The same: jobs of the share that start there per hour; null if not known.
-  of_all float8  --: The same: jobs of all shares that start there per hour; null if not known.
+  users bigint,  --: For analysis jobs: users of the share and label, at least 1.
+  users_running bigint,  --: For analysis jobs: running jobs of all users of the share and label; null if not known.
+  of_share float8,  --: For analysis jobs: jobs of the share that start there per hour; null if not known.
+  of_all float8  --: For analysis jobs: jobs of all shares that start there per hour; null if not known.
 );
 
 --: A policy of a PanDA queue that refuses tasks.
@@ -642,10 +659,11 @@ create type brokerage.software_facts as (
   percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null if they prefer none.
 );
 
---: What a task has of its own at a queue.
+--: Facts that one task alone has at a queue.
 create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
-  --: The task is pre-assigned to the queue; analysis in documented: the queue is like a name of the task.
+  --: Whether the task is pre-assigned to the queue; for analysis in documented, whether the queue is like a name of the
+  --: task.
   is_preassigned boolean,
   --: Whether it is pre-assigned to this queue and no other; null if it is not. A queue that is only like a name does
   --: not count.
@@ -654,21 +672,22 @@ create type brokerage.placement_facts as (
   disk_bytes bigint,  --: Their bytes.
   files bigint,  --: Files there on disk or tape.
   bytes bigint,  --: Their bytes.
-  is_placed boolean,  --: Analysis jobs: something of the input is there.
-  problem text,  --: The same: why that is not enough; null if it is.
-  copies float8,  --: The same: datasets there, 1 each on disk, 0.001 on tape; null if not all can be at one queue.
-  failed bigint,  --: The same: jobs of the task that failed there lately.
-  closed bigint,  --: The same: jobs of the task that were closed there lately, to run elsewhere.
-  finished bigint,  --: The same: jobs of the task that finished there lately.
-  user_queued bigint,  --: The same: queued jobs of the user, share and label; null if the user has no entry.
-  user_running bigint  --: The same: running jobs of the user, share and label; null if the user has no entry.
+  is_placed boolean,  --: For analysis jobs: whether some of the input is there.
+  problem text,  --: For analysis jobs: why this input is not enough; null if it is.
+  --: For analysis jobs: datasets there, 1 each on disk, 0.001 on tape; null if not all can be at one queue.
+  copies float8,
+  failed bigint,  --: For analysis jobs: jobs of the task that failed there lately.
+  closed bigint,  --: For analysis jobs: jobs of the task that were closed there lately, to run elsewhere.
+  finished bigint,  --: For analysis jobs: jobs of the task that finished there lately.
+  user_queued bigint,  --: For analysis jobs: queued jobs of the user, share and label; null if the user has no entry.
+  user_running bigint  --: For analysis jobs: running jobs of the user, share and label; null if the user has no entry.
 );
 
---: The input of an analysis task at a queue, and the outcome of its jobs there: a part of what it has there.
+--: The input of an analysis task at a queue, and the outcome of its jobs there: a part of brokerage.placement_facts.
 create type brokerage.locality_facts as (
   pair bigint,  --: Places of task and queue.
-  is_placed boolean,  --: Something of the input is there.
-  problem text,  --: Why that is not enough; null if it is.
+  is_placed boolean,  --: Whether some of the input is there.
+  problem text,  --: Why this input is not enough; null if it is.
   copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   best_level int,  --: The input_level of the task.
   failed bigint,  --: Jobs of the task that failed there lately.
@@ -676,18 +695,18 @@ create type brokerage.locality_facts as (
   finished bigint  --: Jobs of the task that finished there lately.
 );
 
---: What is true of the input of an analysis task at all queues.
+--: Facts about the input of an analysis task that hold at all queues.
 create type brokerage.input_facts as (
   has_input boolean,  --: The task has an input dataset.
-  nothing_there text,  --: Why its input is not at a queue that has nothing of it; null if it has none.
+  nothing_there text,  --: The reason for queues that have none of its input; null if the task has no input.
   input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null if nothing is anywhere.
 );
 
---: Which tasks share what: production tasks.
+--: The groups of production tasks that share facts.
 create type brokerage.nucleus_key as (
-  rung bigint,  --: Tasks of a share with the same current priority.
-  outlet bigint,  --: Tasks with the same output tokens; null means all outputs go to places of their own.
-  is_chained boolean,  --: A full-chain task.
+  rung bigint,  --: Number that identifies the tasks of a share with the same current priority.
+  outlet bigint,  --: Number that identifies the tasks with the same output tokens; null if all outputs go to places of their own.
+  is_chained boolean,  --: Whether it is a full-chain task.
   tokens text[]  --: The output tokens.
 );
 
@@ -697,12 +716,12 @@ create type brokerage.work_facts as (
   work float8  --: Work left there in tasks of the share with at least the priority (HS06 s).
 );
 
---: Input of a task at a nucleus: of each dataset whose place counts, at its best input storage.
+--: Input of a task at a nucleus: the files of each dataset whose place counts, at its best input storage.
 create type brokerage.located_facts as (
   pair bigint,  --: Places of task and nucleus.
   files bigint,  --: Files.
   bytes bigint,  --: Their bytes.
-  disk_files bigint,  --: Those on disk alone.
+  disk_files bigint,  --: Files among them that are on disk.
   disk_bytes bigint  --: Their bytes.
 );
 
@@ -716,7 +735,7 @@ create type brokerage.space_facts as (
   wan_problem text  --: An output storage that others cannot reach; null if there is none.
 );
 
---: What pairs of tasks and candidates are made of; null if the algorithm has no such subject.
+--: The parts of the facts about tasks and candidates; a part is null if the algorithm has no such subject.
 create type brokerage.facts_by_subject as (
   base_profile text,  --: Base profile for which the facts are made.
   keys brokerage.task_key[],  --: One a task.
@@ -745,7 +764,7 @@ create type brokerage.survivor as (
 create type brokerage.plan_step as (
   step int,  --: Number of the step; the rules of a step make one part of the query together.
   part text,  --: pairs, set rules, choice, weights, distribution or ranking.
-  level int,  --: Number of what can lose a pair; null if the rule loses none.
+  level int,  --: Number of the filter that can reject a pair; null if the rule rejects none.
   rule text,  --: Rule id.
   kind text,  --: As in brokerage.profile_rule.
   is_mark boolean,  --: The rule only marks a queue.
@@ -759,34 +778,34 @@ create type brokerage.plan_step as (
 --: How facts are read in a composed query, as SQL (brokerage.compose_facts).
 create type brokerage.composed_facts as (
   base text,  --: Relation that the first level of rules selects from.
-  begins text,  --: How its select list begins.
-  joined text,  --: Joins of each later level; the text @alive@ is to be replaced.
+  begins text,  --: The beginning of its select list.
+  joined text,  --: Joins of each later level; the caller replaces the text @alive@.
   task text,  --: The task as an argument of a rule.
   queue text,  --: The queue.
   pair text,  --: The pair before the weights.
-  weighed_pair text,  --: The pair behind the weights; the text @weight@ is to be replaced.
-  again text,  --: The pairs @pairs@, to be replaced, with all facts again.
+  weighed_pair text,  --: The pair behind the weights; the caller replaces the text @weight@.
+  again text,  --: SQL that joins all facts again to the relation @pairs@; the caller replaces that text.
   carried text,  --: Facts of pairs that the first filter keeps.
   carried_as text  --: The same, with types.
 );
 
---: A query while brokerage.compose makes it of the steps of a profile, as SQL. Columns are those of a relation x.
+--: A query, as SQL, while brokerage.compose makes it from the steps of a profile. Columns are those of a relation x.
 create type brokerage.composition as (
   facts brokerage.composed_facts,  --: How facts are read.
-  all_failures boolean,  --: All reasons are requested.
-  survivors boolean,  --: Facts of pairs that no rule rejects are requested.
-  has_sieve boolean,  --: Pairs that the first level loses are gathered, a row a task.
-  keeps_marks boolean,  --: Marks of those pairs are read, for a second pass.
+  all_failures boolean,  --: Whether all reasons are requested.
+  survivors boolean,  --: Whether facts of the pairs that no rule rejects are requested.
+  has_sieve boolean,  --: Whether the pairs that the first level rejects are gathered, one row per task.
+  keeps_marks boolean,  --: Whether the marks of those pairs are read, for a second pass.
   filtered text,  --: Relation of those pairs.
   done text,  --: Relations up to the weight, if rules follow behind a weight of terms.
   stage text,  --: Name of the relation that steps begins with.
   pairs text,  --: Relation that the next level selects from.
-  begins text,  --: How its select list begins.
+  begins text,  --: The beginning of its select list.
   beside text,  --: Columns that the next level makes beside its own.
   pair text,  --: The pair as an argument of a rule.
   steps text,  --: Relations over the pairs without facts.
-  relation text,  --: The last of them.
-  asked text[],  --: Columns of pairs that they read.
+  relation text,  --: The last of these relations.
+  asked text[],  --: Columns of pairs that the steps read.
   alone text[],  --: Columns with the reasons for which a pair fails by itself.
   unmarked text[],  --: The same without marks, behind the weights.
   failed text[],  --: All columns with reasons, in the order of the rules.
@@ -796,22 +815,22 @@ create type brokerage.composition as (
   ignored jsonb,  --: Group of set rules to whether it is ignored.
   plain text[],  --: Factors of the weight of a pair by itself.
   factors text[],  --: Factors of the weight, 1 where the rules that they belong to are ignored.
-  changed text,  --: Whether the two differ.
-  weight text,  --: Product of the first; null if there are no weights yet.
+  changed text,  --: SQL that says whether plain and factors differ.
+  weight text,  --: Product of the factors in plain; null if there are no weights yet.
   choice brokerage.profile_rule,  --: The choice by weight.
   distribution jsonb  --: Rule of distribution to its figure.
 );
 
---: A task in its turn (brokerage.compose_turns), weighed with what the turns before it assigned.
+--: A task in its turn (brokerage.compose_turns), weighed with the assignments of the turns before it.
 create type brokerage.turn as (
   outside bigint,  --: Queues that never entered the list.
   rejected bigint,  --: Queues that rules reject before the turn.
   survivors bigint,  --: Queues that are weighed in the turn.
   lost int[],  --: As in brokerage.verdict.
-  reasons text[],  --: Why, for each of them.
+  reasons text[],  --: The reason for each of them.
   queues brokerage.queue_verdict[],  --: The other queues.
-  again boolean,  --: The task is decided once more.
-  kept bigint,  --: Candidates; the following arrays have an element each, best first.
+  again boolean,  --: Whether the task is decided once more.
+  kept bigint,  --: Number of candidates; the following arrays have one element per candidate, best first.
   names text[],  --: Queues, or nuclei.
   numbers bigint[],  --: Their numbers among the queues of the batch.
   weights float8[],  --: Their weights.
@@ -823,7 +842,7 @@ create type brokerage.turn as (
 --: An arm of a trial, with tasks that are decided together; without a trial there is one, of all tasks.
 create type brokerage.arm as (
   arm text,  --: control or trial; null if no trial is under way.
-  numbers bigint[],  --: Places of its tasks among those that are decided together.
+  numbers bigint[],  --: Places of its tasks among the tasks that are decided together.
   rules brokerage.profile_rule[]  --: Rules that decide about them.
 );
 
@@ -837,7 +856,7 @@ create table brokerage.nucleus_assignment (
   gshare      text,  --: Global share of the task.
   priority    int not null,  --: Current priority of the task then.
   work        float8 not null check (work >= 0),  --: CPU time that its events need (HS06 s).
-  assigned_at timestamptz not null,  --: When (resource.clock).
+  assigned_at timestamptz not null,  --: Time (resource.clock).
   primary key (setup, task_id),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );

@@ -7,15 +7,15 @@ create schema taskqueue;
 comment on schema taskqueue is
   'TaskQueues, requirements and waiting jobs: a resource asks, and one job is taken. Knows resource and workload.';
 
---: Settings of matching, one row a setup (taskqueue.set_settings).
+--: Settings of matching, one row per setup (taskqueue.set_settings).
 create table taskqueue.setting (
   setup             text primary key references resource.setup on delete cascade,
-  --: User priority 10 is a class of its own, before all others (as in today's DIRAC).
+  --: Whether user priority 10 is a class of its own, before all others (as in today's DIRAC).
   ten_first         boolean not null default false,
   --: Keys of a resource description whose absence means that the resource offers nothing: of Site, GridCE, Platform,
   --: JobType.
   strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),
-  --: Keys of a resource description; a request for a job without one of them is refused.
+  --: Keys of a resource description that every request for a job must have; a request without one of them is refused.
   required_keys     text[] not null default '{CPUTime}'
     check (required_keys <@ array['OwnerDN', 'OwnerGroup', 'CPUTime', 'PilotType', 'Site', 'GridCE', 'Platform',
       'JobType', 'Tag', 'RequiredTag', 'BannedSite', 'BannedGridCE', 'BannedPlatform', 'BannedJobType', 'BannedTag',
@@ -37,7 +37,7 @@ create table taskqueue.setting (
   --: How far back the correction of shares looks.
   correction_window interval not null default '7 days'
     check (correction_window > interval '0' and correction_window <= interval '100 years'),
-  --: How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.
+  --: How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest time counts.
   history_kept      interval not null default '30 days'
     check (history_kept > interval '0' and history_kept <= interval '100 years'),
   --: Time from a heartbeat of a running job until its lease expires and the job fails.
@@ -45,21 +45,22 @@ create table taskqueue.setting (
     check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
   --: A job that was matched this often and never started fails.
   attempts          int not null default 3 check (attempts > 0),
-  --: The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global =
-  --: by how far the leaf is behind in the tree.
+  --: The share of a group that is a leaf of the global shares. groups: the share of its owner group, as in DIRAC;
+  --: global: a share that depends on how far the leaf is behind in the tree.
   shares            text not null default 'groups' check (shares in ('groups', 'global')),
   --: Names that a key of requirements or of a resource description may list, such as Sites. Every name of Sites makes
-  --: posting lists. What waits already stays when it is lowered.
+  --: posting lists. Jobs that already wait stay when the setting is lowered.
   most_names        int not null default 1000 check (most_names between 100 and 100000),
-  --: Bytes of a resource description.
+  --: Most bytes of a resource description.
   description_size  int not null default 65536 check (description_size between 4096 and 1048576),
-  --: Bytes of the requirements of a job, and of the needs of a step.
+  --: Most bytes of the requirements of a job, and of the needs of a step.
   requirements_size int not null default 262144 check (requirements_size between 4096 and 16777216),
-  --: Bytes of the payload of a job.
+  --: Most bytes of the payload of a job.
   payload_size      int not null default 65536 check (payload_size between 0 and 16777216),
-  --: Bytes of the jobs, reports or steps of one call.
+  --: Most bytes of the jobs, reports or steps of one call.
   batch_size        int not null default 67108864 check (batch_size between 1048576 and 268435456),
-  reason_size       int not null default 1000 check (reason_size between 100 and 100000)  --: Bytes of a cancel reason.
+  --: Most bytes of a cancel reason.
+  reason_size       int not null default 1000 check (reason_size between 100 and 100000)
 );
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
 comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
@@ -97,7 +98,7 @@ create table taskqueue.owner_group (
   --: Property JobSharing: the group is one entity for shares, and private pilots of the group run the jobs of all its
   --: owners.
   job_sharing      boolean not null default false,
-  --: TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from the share.
+  --: Whether TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from the share.
   allow_background boolean not null default false,
   primary key (setup, owner_group)
 );
@@ -106,13 +107,14 @@ create table taskqueue.owner_group (
 create table taskqueue.held_owner (
   setup    text not null references resource.setup on delete cascade,
   owner_dn text not null,  --: Owner.
-  held_at  timestamptz not null,  --: Since when.
+  held_at  timestamptz not null,  --: The time since when they are held.
   primary key (setup, owner_dn)
 );
 
 -- Lists stay in the row (toast_tuple_target): matching reads them.
---: The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows.
---: Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares).
+--: The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows. It
+--: is derived from the requirement tables (taskqueue.rebuild_matching makes it again, taskqueue.check_matching
+--: compares).
 create table taskqueue.definition (
   setup         text not null references resource.setup on delete cascade,
   definition_id bigint not null generated always as identity,  --: Definition.
@@ -134,8 +136,10 @@ create table taskqueue.definition (
   tags          text[] not null,  --: Tags, sorted; all must be offered.
   created_at    timestamptz not null default now(),  --: When these requirements were first seen.
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
-  search_keys   bigint[] not null,  --: Hashes of sites and a tag, by which a search finds it (taskqueue.search_keys).
-  --: Bits: 1 always; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs required; see taskqueue.parsed_description.tests.
+  --: Hashes of sites and a tag, by which a search finds the definition (taskqueue.search_keys).
+  search_keys   bigint[] not null,
+  --: The demands as bits: 1 is always set; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs are required
+  --: (taskqueue.parsed_description.tests).
   demands       int not null generated always as (
     1
     | case when min_ram is null then 0 else 2 end
@@ -153,12 +157,13 @@ create index definition_search on taskqueue.definition using gin (search_keys) w
 alter table taskqueue.definition alter column setup set (n_distinct = 1);
 
 --: TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold
---: the requirements with one value, the tables task_queue_* those with several; these are the truth.
+--: the requirements with one value, and the tables task_queue_* those with several; both are the source for derived
+--: data.
 create table taskqueue.task_queue (
   setup         text not null references resource.setup on delete cascade,
   task_queue_id bigint not null generated always as identity,
   definition_id bigint not null,  --: Its requirements as one row, shared with its siblings.
-  owner_dn      text not null check (owner_dn <> ''),  --: OwnerDN: who submitted the jobs.
+  owner_dn      text not null check (owner_dn <> ''),  --: OwnerDN: the person who submitted the jobs.
   owner_group   text not null check (owner_group <> ''),  --: OwnerGroup: group used for the submission.
   --: Required CPU time, seconds; a trigger rounds it up to its bucket.
   cpu_time      bigint not null check (cpu_time > 0),
@@ -167,8 +172,8 @@ create table taskqueue.task_queue (
   --: Its part of the share of its entity; the draw orders by random()/priority, the smallest first.
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
   mean_weight   float8 not null check (mean_weight > 0),  --: Mean weight of its jobs when its priority was computed.
-  enabled       boolean not null default true,  --: False: an operator took it out of matching.
-  held          boolean not null default false,  --: True: held by an operator.
+  enabled       boolean not null default true,  --: False if an operator took it out of matching.
+  held          boolean not null default false,  --: True if an operator holds it.
   --: Whether it is matched: enabled, and neither it nor its owner held.
   is_open       boolean not null,
   created_at    timestamptz not null default now(),  --: When it was opened.
@@ -220,7 +225,7 @@ create table taskqueue.posting (
 create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 alter table taskqueue.posting alter column setup set (n_distinct = 1);
 
--- No hand names an entry twice, whatever happens to the job: the counts of a TaskQueue rest on that (taskqueue.hand).
+-- No hand names an entry twice, whatever happens to the job. The counts of a TaskQueue depend on this (taskqueue.hand).
 create sequence taskqueue.entry_id;
 comment on sequence taskqueue.entry_id is 'Numbers of the stays of jobs in TaskQueues (taskqueue.job.entry_id).';
 
@@ -228,11 +233,11 @@ comment on sequence taskqueue.entry_id is 'Numbers of the stays of jobs in TaskQ
 create table taskqueue.job (
   setup         text not null,
   job_id        bigint not null check (job_id > 0),
-  task_queue_id bigint not null,  --: TaskQueue in which it waits.
+  task_queue_id bigint not null,  --: TaskQueue in which the job waits.
   user_priority smallint not null check (user_priority between 0 and 10),
-  held          boolean not null default false,  --: True: not matched until it is resumed.
+  held          boolean not null default false,  --: Whether the job is held: it is not matched until it is resumed.
   attempts      int not null default 0,  --: How often it was matched before.
-  inserted_at   timestamptz not null,  --: Since when it waits.
+  inserted_at   timestamptz not null,  --: The time since when the job has been waiting.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
   --: Number of its stay in the TaskQueue: an insertion, a move, a hold and a resumption each give another one.
   entry_id      bigint not null default nextval('taskqueue.entry_id'),
@@ -240,40 +245,42 @@ create table taskqueue.job (
   foreign key (setup, task_queue_id) references taskqueue.task_queue
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
--- For lists of jobs: few are held.
+-- For lists of held jobs, which are few.
 create index job_held on taskqueue.job (setup, job_id) where held;
 alter table taskqueue.job alter column setup set (n_distinct = 1);
 
 -- No foreign key: dealing would lock the TaskQueue's row.
 --: The hand of a TaskQueue: its next jobs, drawn ahead (HANDS.md), and its waiting jobs that are not held, counted by
---: user priority as of the same snapshot. job_count_change has what changed since (taskqueue.job_level). A TaskQueue
---: has one hand; a new one takes the place of the old one in one transaction. Derived from job.
+--: user priority as of the same snapshot. job_count_change has the changes since then (taskqueue.job_level). A
+--: TaskQueue has one hand; a new one takes the place of the old one in one transaction. It is derived from job.
 create table taskqueue.hand (
   setup           text not null,
   task_queue_id   bigint not null,
-  hand_id         bigint not null generated always as identity,  --: The newest one has the highest number.
+  --: Number of the hand; the newest hand has the highest one.
+  hand_id         bigint not null generated always as identity,
   --: The hand with which its cards began: a hand that continues another one has the same number here.
   begun_id        bigint,
   known_to        xid8 not null,  --: Changes made in this transaction or a later one are not counted here.
   in_flight       xid8[] not null,  --: Changes made in these transactions are not counted here either.
-  --: The first of known_to and in_flight, and what taskqueue.match_job looks at: where a change was made in this
-  --: transaction or a later one, the hand may be void. Null means that in_flight goes so far back that this says
-  --: nothing.
+  --: The earliest transaction of known_to and in_flight. taskqueue.match_job compares it: if a change was made in this
+  --: transaction or a later one, the hand may be void. Null if in_flight goes too far back for this test.
   since           xid8,
   jobs            bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
   --: For each user priority, an id below which no counted job lies; null if there was none. A draw starts there and
   --: does not read over jobs taken before.
   first_ids       bigint[] not null check (cardinality(first_ids) = 11),
-  cards           int not null default 0,  --: Jobs that can be taken from the hand: the first so many of job_ids.
-  drawn           int not null default 0,  --: How many of them were drawn when it was dealt.
-  --: How many hands in a row were made void by arrivals before four of their cards were taken; counted up to 5.
+  --: Number of jobs that can be taken from the hand; they are the first entries of job_ids.
+  cards           int not null default 0,
+  drawn           int not null default 0,  --: How many of these cards were drawn when the hand was dealt.
+  --: How many hands in a row became void by arrivals before four of their cards were taken; counted up to 5.
   vain            smallint not null default 0,
   rest            bigint not null default 0,  --: Waiting jobs that are neither held nor in job_ids.
   --: The cards in the order in which they are taken; after them jobs that were being taken when the hand was dealt.
   job_ids         bigint[] not null default '{}',
-  entry_ids       bigint[] not null default '{}',  --: taskqueue.job.entry_id of each.
-  user_priorities smallint[] not null default '{}',  --: User priority of each.
-  addresses       tid[] not null default '{}',  --: Where the row of each card was in taskqueue.job.
+  entry_ids       bigint[] not null default '{}',  --: taskqueue.job.entry_id of each job in job_ids.
+  user_priorities smallint[] not null default '{}',  --: User priority of each job in job_ids.
+  --: The place (ctid) of the row of each card in taskqueue.job when the hand was dealt.
+  addresses       tid[] not null default '{}',
   primary key (setup, task_queue_id, hand_id)
 ) with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 alter table taskqueue.hand alter column setup set (n_distinct = 1);
@@ -281,7 +288,7 @@ alter table taskqueue.hand alter column setup set (n_distinct = 1);
 --: A job that a match took out of waiting, and the hand of which it was a card.
 create type taskqueue.card as (
   job_id        bigint,  --: Job; null if there was none to take.
-  user_priority smallint,  --: Its user priority.
+  user_priority smallint,  --: User priority of the job.
   attempt       int,  --: Number of the attempt that begins.
   brokered      boolean,  --: Whether it is a job of workload.job.
   entry_id      bigint,  --: Its taskqueue.job.entry_id.
@@ -289,31 +296,32 @@ create type taskqueue.card as (
   hand_id       bigint,  --: Hand.
   begun_id      bigint,  --: taskqueue.hand.begun_id.
   cards         int,  --: Cards of the hand.
-  drawn         int,  --: Of them, drawn when it was dealt.
+  drawn         int,  --: Number of these cards that were drawn when the hand was dealt.
   rest          bigint,  --: Jobs that were not in the hand.
   known_to      xid8,  --: Snapshot of the hand, as in taskqueue.hand.
   in_flight     xid8[],  --: Snapshot of the hand, as in taskqueue.hand.
-  address       tid,  --: Where the row of the job is.
+  address       tid,  --: The place (ctid) of the row of the job.
   since         xid8  --: As in taskqueue.hand.
 );
 
---: Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter. A
---: match that takes the next card of a hand writes none. taskqueue.deal_hand counts them.
+--: Changes of the number of waiting jobs of a TaskQueue. Rows are appended, so that no agent waits for another on a
+--: counter. A match that takes the next card of a hand writes none. taskqueue.deal_hand counts them.
 create table taskqueue.job_count_change (
   setup         text not null,
   task_queue_id bigint not null,
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   user_priority smallint not null,
-  --: Jobs added; negative: taken; 0: a match waited a second for the next hand in vain.
+  --: Number of jobs added, negative for jobs taken; 0 means that a match waited a second for the next hand in vain.
   change        bigint not null,
   first_id      bigint,  --: Lowest id of the jobs added; null if there is none.
-  entry_id      bigint  --: Of a job that was taken: its taskqueue.job.entry_id. The hand may know it.
+  entry_id      bigint  --: taskqueue.job.entry_id of a job that was taken. The hand may know this entry.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
 create index job_count_change_arrival on taskqueue.job_count_change (setup, made_in) where change > 0;
 alter table taskqueue.job_count_change alter column setup set (n_distinct = 1);
 
---: Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.
+--: Matched jobs that have not ended: the agent that has the job, the time of the match, and the token that later calls
+--: must present.
 create table taskqueue.lease (
   setup         text not null,
   job_id        bigint not null,
@@ -322,7 +330,8 @@ create table taskqueue.lease (
   task_queue_id bigint not null,  --: TaskQueue that the job was taken from.
   definition_id bigint not null,  --: Requirements that the job had.
   user_priority smallint not null,
-  state         text not null default 'matched',  --: matched: no report yet; running: the agent reported.
+  --: State: matched (no report yet) or running (the agent has reported).
+  state         text not null default 'matched',
   --: Site of the resource: the one that it offers, or the first that the TaskQueue accepts; null if it offers none or
   --: any.
   site          text,
@@ -333,25 +342,26 @@ create table taskqueue.lease (
   matched_at    timestamptz not null,  --: When it was matched.
   reported_at   timestamptz,  --: Last report.
   expires_at    timestamptz not null,  --: When the lease expires unless the agent reports.
-  kill_reason   text,  --: Not null: the agent gets kill as the answer to its next report, with this reason.
+  --: The reason of a kill; if it is not null, the agent gets kill as the answer to its next report, with this reason.
+  kill_reason   text,
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
-  --: Request id of its match, chosen by the client; null if there is none, or of a call for several jobs.
+  --: Request id of its match, chosen by the client; null if there is none, or if the call was for several jobs.
   request_id    uuid,
   asked         bigint,  --: Hash of the resource description that was given with the request id.
-  subject       text,  --: Who asked through the service; null means a login of the database.
+  subject       text,  --: The subject of the service that asked; null for a login of the database.
   primary key (setup, job_id)
 );
 create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
 create index lease_request on taskqueue.lease (setup, request_id) where request_id is not null;
 alter table taskqueue.lease alter column setup set (n_distinct = 1);
 
---: Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.
+--: Ended jobs; taskqueue.forget_ended removes them. An ended id may be inserted again.
 create table taskqueue.ended (
   setup         text not null,
   job_id        bigint not null,
-  attempts      int not null,  --: How often it was matched.
-  token         uuid,  --: Token of the last attempt; null means never matched.
-  task_queue_id bigint not null,  --: TaskQueue that it was last in.
+  attempts      int not null,  --: How often the job was matched.
+  token         uuid,  --: Token of the last attempt; null if the job was never matched.
+  task_queue_id bigint not null,  --: The last TaskQueue of the job.
   --: finished, failed, cancelled or closed (PanDA's words). A search for another status passes the table over.
   outcome       text not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
   ended_at      timestamptz not null,  --: When it ended.
@@ -360,8 +370,7 @@ create table taskqueue.ended (
 create index ended_at on taskqueue.ended (setup, ended_at);
 alter table taskqueue.ended alter column setup set (n_distinct = 1);
 
---: What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends
---: (taskqueue.match).
+--: Events of jobs, one row per event, partitioned by day. A match is written when its lease ends (taskqueue.match).
 create table taskqueue.history (
   setup         text not null,
   at            timestamptz not null,
@@ -371,21 +380,21 @@ create table taskqueue.history (
   event         text not null,
   task_queue_id bigint not null,
   definition_id bigint,  --: Requirements.
-  cpu_time      bigint,  --: CPU bucket, seconds; of matches.
-  owner_group   text,  --: Owner group; of matches, and of ends of waiting jobs.
-  owner_dn      text,  --: Owner; of matches, and of ends of waiting jobs.
+  cpu_time      bigint,  --: CPU bucket, seconds; only for matches.
+  owner_group   text,  --: Owner group; only for matches and for ends of waiting jobs.
+  owner_dn      text,  --: Owner; only for matches and for ends of waiting jobs.
   user_priority smallint,
-  site          text,  --: Site of the lease.
+  site          text,  --: Site of the resource that had the job.
   grid_ce       text,  --: Computing element of the lease.
   role_name     text not null,  --: Database role that caused it.
-  subject       text  --: Who caused it through the service; null means a login of the database.
+  subject       text  --: The subject of the service that caused the event; null for a login of the database.
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
 create index history_at on taskqueue.history using brin (at) with (pages_per_range = 32, autosummarize = on);
-comment on index taskqueue.history_at is 'What happened lately, for the history of figures.';
+comment on index taskqueue.history_at is 'Recent events of jobs, for the history of figures.';
 
--- No foreign key: who drops a TaskQueue would wait for who is posting it.
+-- No foreign key: a transaction that drops a TaskQueue would wait for the transaction that posts it.
 --: TaskQueues that were opened while another transaction worked on their posting lists. They are posted by the next
 --: match that finds nothing else, by one match in sixteen, or by taskqueue.maintain.
 create table taskqueue.unposted (
@@ -395,10 +404,10 @@ create table taskqueue.unposted (
 create index unposted_setup on taskqueue.unposted (setup, task_queue_id);
 alter table taskqueue.unposted alter column setup set (n_distinct = 1);
 
---: A resource description, parsed and checked: what the resource of a JobAgent offers.
+--: A resource description, parsed and checked: the offer of the resource of a JobAgent.
 create type taskqueue.offer as (
-  owner_dn text,  --: Private pilot: its owner; null means no condition by owner.
-  owner_groups text[],  --: Private pilot: its groups; null means no condition by group.
+  owner_dn text,  --: The owner of a private pilot; null means no condition by owner.
+  owner_groups text[],  --: The groups of a private pilot; null means no condition by group.
   sharing_groups text[],  --: The members of owner_groups that have the property JobSharing.
   cpu_time bigint,  --: CPU time offered, seconds.
   sites text[],  --: Sites; null means no condition, empty = offers none.
@@ -440,11 +449,12 @@ create table taskqueue.site_limit (
 );
 
 -- No foreign key, here and in limit_use: every match and every end of a job would lock the limit's row.
---: Free slots of running limits. A match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.
+--: Free slots of running limits. A match takes one with SKIP LOCKED, so that a limit is exact and no transaction waits.
 create table taskqueue.limit_slot (
   setup    text not null,
   limit_id bigint not null,  --: Limit.
-  --: Number of the slot; negative: a slot too many since the limit was lowered, to be removed with a free slot.
+  --: Number of the slot. A negative one is a surplus slot since the limit was lowered; it is removed together with a
+  --: free slot.
   slot     int not null check (slot <> 0),
   primary key (setup, limit_id, slot)
 );
@@ -455,7 +465,7 @@ alter table taskqueue.limit_slot alter column setup set (n_distinct = 1);
 create table taskqueue.limit_use (
   setup    text not null,
   job_id   bigint not null,
-  limit_id bigint not null,  --: Limit that the job counts at.
+  limit_id bigint not null,  --: The limit at which the job counts.
   slot     int not null check (slot > 0),  --: Number of the slot.
   primary key (setup, job_id, limit_id),
   constraint limit_use_once unique (setup, limit_id, slot)
@@ -470,27 +480,28 @@ create table taskqueue.share_mark (
 );
 create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 
---: Factors on the shares of groups: from the usage in the history where the setting share_correction is on; from the
---: tree of global shares where shares is global.
+--: Factors on the shares of groups. They come from the usage in the history if the setting share_correction is on, and
+--: from the tree of global shares if shares is global.
 create table taskqueue.share_correction (
   setup       text not null references resource.setup on delete cascade,
   owner_group text not null,  --: Group.
   owner_dn    text not null,  --: Owner; empty = the whole group (one with JobSharing, or with a global share).
-  --: Expected share / used share, within 1/5 to 5; with a global share, what the tree gives / the share of the group.
+  --: Expected share divided by used share, within 1/5 to 5; with a global share, the share from the tree divided by the
+  --: share of the group.
   factor      float8 not null check (factor >= 0 and factor < 'infinity'),
   primary key (setup, owner_group, owner_dn)
 );
 
---: Answers of calls with a request id, kept for ten minutes: the same call repeated gets the same answer. The answer of
---: a match of one job is its lease (lease.request_id), and is written here when the lease ends sooner.
+--: Answers of calls with a request id, kept for ten minutes, so that the repeated call gets the same answer. The answer
+--: of a match of one job is its lease (lease.request_id); it is written here if the lease ends sooner.
 create table taskqueue.request (
   setup      text not null,
   role_name  text not null,  --: Database role that asked.
   request_id uuid not null,  --: Chosen by the client.
   call       text not null,  --: Function called.
   asked      bigint not null,  --: Hash of the arguments.
-  answer     jsonb not null,  --: Its answer.
-  made_at    timestamptz not null,  --: When.
+  answer     jsonb not null,  --: The answer of the call.
+  made_at    timestamptz not null,  --: Time.
   primary key (setup, role_name, request_id)
 );
 alter table taskqueue.request alter column setup set (n_distinct = 1);
@@ -498,8 +509,9 @@ alter table taskqueue.request alter column setup set (n_distinct = 1);
 create sequence taskqueue.known_id;
 comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskqueue.parsed_description.known_id).';
 
---: Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a
---: row goes when a configuration changes (taskqueue.forget_descriptions), and when it was not noted for a day.
+--: Resource descriptions as they were parsed, so that the next request with the same description is fast. The table is
+--: unlogged. A row is removed when a configuration changes (taskqueue.forget_descriptions), or when it was not noted
+--: for a day.
 create unlogged table taskqueue.parsed_description (
   setup       text not null,
   known_id    bigint not null unique default nextval('taskqueue.known_id'),  --: Description.
@@ -508,14 +520,15 @@ create unlogged table taskqueue.parsed_description (
   owner_group text,  --: Owner group of the identity that asked; null means generic, or bound to an owner alone.
   owner_dn    text,  --: Owner of the identity that asked; null means generic, or bound to a group alone.
   offer       taskqueue.offer not null,  --: The parsed description.
-  --: Whether taskqueue.match_job can serve it: two posting lists hold all that it may see, one CE or none is offered,
-  --: and no limits are set at its site.
+  --: Whether taskqueue.match_job can serve the description: two posting lists hold every TaskQueue that it may see, it
+  --: offers at most one CE, and its site has no limits.
   is_plain    boolean not null,
-  site_1      text not null,  --: Site of the first of these lists: the site offered; empty = every TaskQueue.
-  site_2      text,  --: Site of the second one: *, which stands for TaskQueues that list no site.
-  site        text,  --: The site offered, where it is one.
-  grid_ce     text,  --: The CE offered, where it is one.
-  --: Which demands of a definition (its bits) this offer may not meet; Site, BannedSites, Platform and Tag are
+  --: Site of the first of these lists: the site offered, or empty for the list of every TaskQueue.
+  site_1      text not null,
+  site_2      text,  --: Site of the second list: *, the list of TaskQueues that name no site.
+  site        text,  --: The site offered, if it is exactly one.
+  grid_ce     text,  --: The CE offered, if it is exactly one.
+  --: The demands of a definition (as bits) that this offer may not meet. Site, BannedSites, Platform and Tag are
   --: compared in any case. Bit 1: all conditions have to be tested.
   tests       int not null,
   cpu_buckets float8[] not null,  --: CPU buckets of the setup, ascending.
@@ -524,17 +537,17 @@ create unlogged table taskqueue.parsed_description (
   lease_time  interval not null,  --: Setting of the setup.
   seen_at     timestamptz,  --: When taskqueue.note_resource last noted it.
   seen        bigint[] not null default '{}',  --: CPU buckets with which it was noted.
-  --: How many definitions match it whatever its CPUTime, where they are kept (taskqueue.known_match); null if not
-  --: searched yet, or too many.
+  --: How many definitions match the description whatever its CPUTime, if they are kept (taskqueue.known_match); null if
+  --: they were not searched yet, or are too many.
   matches     int,
   matched_at  timestamptz,  --: When the matching definitions were searched.
-  known_to    xid8,  --: Definitions made in this transaction or a later one are not kept yet.
-  in_flight   xid8[]  --: Definitions made in these transactions are not kept yet either.
+  known_to    xid8,  --: The search did not see definitions made in this transaction or a later one.
+  in_flight   xid8[]  --: The search did not see definitions made in these transactions either.
 ) with (fillfactor = 70);
 create index parsed_description_digest on taskqueue.parsed_description (setup, digest);
 alter table taskqueue.parsed_description alter column setup set (n_distinct = 1);
 
---: Which definitions match a description that many definitions do not match, by CPU bucket. Unlogged.
+--: The definitions that match a description, by CPU bucket, for descriptions that few definitions match. Unlogged.
 create unlogged table taskqueue.known_match (
   known_id       bigint not null references taskqueue.parsed_description (known_id) on delete cascade,  --: Description.
   cpu_time       bigint not null,  --: CPU bucket of the definitions, seconds.
@@ -542,12 +555,12 @@ create unlogged table taskqueue.known_match (
   primary key (known_id, cpu_time)
 );
 
---: Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain
---: rolls it up.
+--: A sample of the resource descriptions of requests: at most one row per kind in ten seconds. The table is unlogged;
+--: taskqueue.maintain rolls it up.
 create unlogged table taskqueue.resource_seen (
   setup    text not null,
   class    uuid not null,  --: md5 of the canonical description, CPUTime as bucket, without JobID.
-  seen_at  timestamptz not null,  --: When.
+  seen_at  timestamptz not null,  --: Time.
   matched  boolean not null,  --: Whether the sampled request got a job.
   resource jsonb not null,  --: Canonical description.
   definition_id bigint  --: Definition of the job that it got; null if it got no job, or the job was not noted.
@@ -555,43 +568,43 @@ create unlogged table taskqueue.resource_seen (
 create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
 alter table taskqueue.resource_seen alter column setup set (n_distinct = 1);
 
---: Kinds of resources that asked, at most 10,000 per setup, the ones seen last.
+--: Kinds of resources that asked: the 10,000 of each setup that were seen last.
 create table taskqueue.resource_class (
   setup      text not null references resource.setup on delete cascade,
   class      uuid not null,  --: Class.
   resource   jsonb not null,  --: Canonical description.
-  first_seen timestamptz not null,  --: First seen.
-  last_seen  timestamptz not null,  --: Last seen.
-  samples    bigint not null,  --: Ten-second windows in which a resource of this kind asked, a sample.
-  matched    bigint not null,  --: Those windows whose sampled request got a job.
-  matched_at timestamptz,  --: When a sampled request of this kind last got a job of a definition that is noted.
-  definition_id bigint,  --: That definition.
-  other_matched_at timestamptz,  --: When one last got a job of another definition than that.
+  first_seen timestamptz not null,  --: Time when it was first seen.
+  last_seen  timestamptz not null,  --: Time when it was last seen.
+  samples    bigint not null,  --: Number of sampled ten-second windows in which a resource of this kind asked.
+  matched    bigint not null,  --: Number of these windows whose sampled request got a job.
+  matched_at timestamptz,  --: When a sampled request of this kind last got a job whose definition is noted.
+  definition_id bigint,  --: The definition of that job.
+  other_matched_at timestamptz,  --: When a sampled request of this kind last got a job of another definition.
   primary key (setup, class)
 );
 
---: Kinds of resources as they were parsed, limits left out, for taskqueue.find_reasons. A kind without a row is new
---: there. Unlogged; rows go when a configuration changes (taskqueue.forget_descriptions).
+--: Kinds of resources as they were parsed, without limits, for taskqueue.find_reasons. A kind without a row is new to
+--: it. The table is unlogged; rows are removed when a configuration changes (taskqueue.forget_descriptions).
 create unlogged table taskqueue.kind_offer (
   setup text not null,
   class uuid not null,  --: Kind of resource.
-  offer taskqueue.offer,  --: The parsed description, limits left out; null if it would be refused now.
+  offer taskqueue.offer,  --: The parsed description without limits; null if it would be refused now.
   primary key (setup, class),
   foreign key (setup, class) references taskqueue.resource_class on delete cascade
 );
 alter table taskqueue.kind_offer alter column setup set (n_distinct = 1);
 
---: Why the jobs of a definition wait, as far as that is alike for all of them (taskqueue.find_reasons);
---: taskqueue.reason_of has the reason of a job.
+--: Why the jobs of a definition wait, as far as the reason is the same for all of them (taskqueue.find_reasons);
+--: taskqueue.reason_of has the reason of a single job.
 create table taskqueue.waiting_reason (
   setup         text not null references resource.setup on delete cascade,
   definition_id bigint not null,  --: Definition of TaskQueues with jobs.
-  --: One word why: misconfigured, too_large, limited, no_resource_seen or waiting.
+  --: The reason in one word: misconfigured, too_large, limited, no_resource_seen or waiting.
   reason        text not null
     check (reason in ('misconfigured', 'too_large', 'limited', 'no_resource_seen', 'waiting')),
-  --: Kind of resource that fits; of too_large the one that comes nearest; null if there is none.
+  --: Kind of resource that fits, or for too_large the one that comes nearest; null if there is none.
   class         uuid,
-  found_at      timestamptz,  --: When this was found; null if the configuration changed since.
+  found_at      timestamptz,  --: When the reason was found; null if the configuration has changed since.
   primary key (setup, definition_id)
 ) with (fillfactor = 70);
 alter table taskqueue.waiting_reason alter column setup set (n_distinct = 1);
@@ -603,7 +616,7 @@ create table taskqueue.waiting_summary (
   cpu_time    bigint not null,  --: CPU bucket of the jobs, seconds.
   reason      text not null,  --: Why they wait (taskqueue.reason_of).
   jobs        bigint not null,  --: Jobs.
-  task_queues bigint not null,  --: TaskQueues whose oldest job that is not held is among them.
+  task_queues bigint not null,  --: Number of TaskQueues whose oldest job that is not held is among these jobs.
   oldest_at   timestamptz not null,  --: When the oldest of them was inserted.
   primary key (setup, owner_group, cpu_time, reason)
 ) with (fillfactor = 50);
@@ -612,7 +625,7 @@ create table taskqueue.waiting_summary (
 --: count at each of them.
 create table taskqueue.waiting_site_summary (
   setup  text not null references resource.setup on delete cascade,
-  site   text not null,  --: Site; '*' = the jobs list none.
+  site   text not null,  --: Site; '*' if the jobs list none.
   reason text not null,  --: Why they wait (taskqueue.reason_of).
   jobs   bigint not null,  --: Jobs.
   primary key (setup, site, reason)
@@ -621,9 +634,9 @@ create table taskqueue.waiting_site_summary (
 --: When the waiting jobs of a setup were counted (taskqueue.summarize_waiting).
 create table taskqueue.summary (
   setup      text primary key references resource.setup on delete cascade,
-  counted_at timestamptz not null,  --: When (resource.clock).
-  took       interval not null,  --: How long counting took.
-  due_at     timestamptz not null  --: When they are counted again at the earliest, by the clock of the server.
+  counted_at timestamptz not null,  --: Time (resource.clock).
+  took       interval not null,  --: Duration of the count.
+  due_at     timestamptz not null  --: The earliest time of the next count, by the clock of the server.
 ) with (fillfactor = 50);
 
 --: Requirements of TaskQueues that are lists, one row per value; a partition for each attribute. A query names the
@@ -666,19 +679,20 @@ create table taskqueue.task_queue_job_type partition of taskqueue.task_queue_req
 create table taskqueue.task_queue_tag partition of taskqueue.task_queue_requirement
   for values in ('Tags');
 
---: A job that is asked for, with a random stream of its own, and the progress of its draws (taskqueue.new_stream).
+--: A requested job with its own random stream and the progress of its draws (taskqueue.new_stream).
 create type taskqueue.stream as (
   number int,  --: Number of the job among those asked for together, from 1.
-  request int,  --: Number of the request that asks for it, and of the description of its resource.
+  request int,  --: Number of the request that asks for the job, and of the description of its resource.
   token uuid,  --: Token of the attempt.
   seed bigint,  --: Seed of its draws.
-  is_seeded boolean,  --: Whether the caller gave the seed: the job is drawn without the hand.
-  goes_alone boolean,  --: Whether its TaskQueue depends on the jobs before it: limits, a JobID or a given seed.
+  is_seeded boolean,  --: Whether the caller gave the seed; if so, the job is drawn without the hand.
+  --: Whether its TaskQueue depends on the jobs before it (because of limits, a JobID or a given seed).
+  goes_alone boolean,
   bucket_index int,  --: Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.
   tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).
   max_tries int,  --: Candidates after which the rest of the bucket is drawn with a key per TaskQueue.
   last_key float8,  --: Key of the last candidate.
-  is_listed boolean,  --: Whether there were TaskQueues that the sites may see.
+  is_listed boolean,  --: Whether there were TaskQueues that the offered sites may see.
   passed bigint[],  --: TaskQueues that gave no job.
   task_queue_id bigint,  --: TaskQueue that was drawn, from which a job is to be taken; null if there is none yet.
   definition_id bigint,  --: Definition of that TaskQueue.
@@ -686,40 +700,40 @@ create type taskqueue.stream as (
   card taskqueue.card  --: Job that was taken.
 );
 
---: A request of taskqueue.match_many, as it was read.
+--: A request of taskqueue.match_many after it was read.
 create type taskqueue.match_request as (
   number     int,  --: Number of the request, from 1.
   resources  jsonb,  --: Descriptions of its resource, in the order of preference.
-  jobs       int,  --: How many jobs it asks for.
-  request_id uuid,  --: Id that the client chose; null if there is none, or refused.
+  jobs       int,  --: Number of jobs that it asks for.
+  request_id uuid,  --: Id that the client chose; null if there is none, or if the id is refused.
   subject    text,  --: Who asks through the service; null means a login of the database.
-  error      jsonb  --: Why it is refused: {code, message, hint}; null if it is not.
+  error      jsonb  --: The error that refuses the request: {code, message, hint}; null if it is not refused.
 );
 
---: Who asks for a job.
+--: The caller that asks for a job.
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null if there is none.
   asked      bigint,  --: Hash of the resource description that was given with the request id.
   subject    text  --: Who asks through the service; null means a login of the database.
 );
 
---: A lease, and what happens to it.
+--: A lease and its event.
 create type taskqueue.lease_event as (
   lease   taskqueue.lease,  --: The lease before the event, locked.
-  event   text,  --: As in taskqueue.history; of a report the status, null means a heartbeat.
-  subject text,  --: Who causes it through the service; null means whoever calls.
-  why     text  --: Reason for the history of a brokered job; null means the usual one.
+  event   text,  --: The event as in taskqueue.history; for a report its status, or null for a heartbeat.
+  subject text,  --: The subject of the service that causes the event; null for the caller.
+  why     text  --: The reason to write into the history of a brokered job; null means the usual one.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.
 create type taskqueue.answer as (
   request       int,  --: Number of the request, from 1.
-  job_id        bigint,  --: Job; null means refused.
+  job_id        bigint,  --: Job; null if the request is refused.
   task_queue_id bigint,  --: TaskQueue that it was taken from.
-  requirements  jsonb,  --: Its requirements.
-  user_priority int,  --: Its user priority.
-  attempt       text,  --: Its attempt, which later calls about the job present.
-  error         jsonb  --: Refused: {code, message, hint}.
+  requirements  jsonb,  --: Requirements of the job.
+  user_priority int,  --: User priority of the job.
+  attempt       text,  --: Attempt of the job, which later calls about the job present.
+  error         jsonb  --: The error of a refused request: {code, message, hint}.
 );
 
 --: Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends
@@ -729,8 +743,9 @@ create table taskqueue.owner_weight (
   owner_group text not null,  --: OwnerGroup of the TaskQueues.
   owner_dn    text not null,  --: OwnerDN of the TaskQueues.
   light       boolean not null,  --: Whether the mean weight is at most 0.1: background where the group allows it.
-  task_queues      bigint not null,  --: TaskQueues; in a change, how many more or fewer.
-  --: Sum of their mean weights, or the change of it; numeric, so that a removal subtracts exactly what was added.
+  task_queues      bigint not null,  --: Number of TaskQueues; in a change, how many more or fewer.
+  --: Sum of their mean weights, or its change. The type is numeric, so that a removal subtracts exactly the amount that
+  --: was added.
   weight      numeric not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, owner_dn);
