@@ -602,7 +602,8 @@ create type brokerage.pair_facts as (
 create type brokerage.task_key as (
   class_number bigint,  --: Number that identifies the tasks that share all of these facts.
   nucleus_number bigint,  --: Number that identifies the tasks of a nucleus.
-  --: Number that identifies the tasks of a share (for analysis: also of a label) whose jobs have the same resource types.
+  --: Number that identifies the tasks of a share (for analysis also of a label) whose jobs have the same resource
+  --: types.
   mix_number bigint,
   policy_number bigint,  --: Number that identifies the tasks that a policy of a queue cannot distinguish.
   software_number bigint,  --: Number that identifies the tasks that need the same software and hardware.
@@ -705,7 +706,8 @@ create type brokerage.input_facts as (
 --: The groups of production tasks that share facts.
 create type brokerage.nucleus_key as (
   rung bigint,  --: Number that identifies the tasks of a share with the same current priority.
-  outlet bigint,  --: Number that identifies the tasks with the same output tokens; null if all outputs go to places of their own.
+  --: Number that identifies the tasks with the same output tokens; null if all outputs go to places of their own.
+  outlet bigint,
   is_chained boolean,  --: Whether it is a full-chain task.
   tokens text[]  --: The output tokens.
 );
@@ -764,7 +766,7 @@ create type brokerage.survivor as (
 create type brokerage.plan_step as (
   step int,  --: Number of the step; the rules of a step make one part of the query together.
   part text,  --: pairs, set rules, choice, weights, distribution or ranking.
-  level int,  --: Number of the filter that can reject a pair; null if the rule rejects none.
+  level int,  --: Number of the filter level at which the rule can reject a pair; null if the rule rejects none.
   rule text,  --: Rule id.
   kind text,  --: As in brokerage.profile_rule.
   is_mark boolean,  --: The rule only marks a queue.

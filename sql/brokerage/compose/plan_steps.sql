@@ -1,11 +1,11 @@
--- How the rules of a profile follow each other in the query that decides. A part is what rules in a row make together:
+-- The order of the rules of a profile in the query that decides. Consecutive rules make one part of the query:
 --   pairs         candidates and row rules, which look at a pair of task and queue by itself: one level
 --   set rules     of one group: they hold together, or are ignored together
 --   choice        keeps the best by a value of its own
 --   weights       factors of the weight
 --   distribution  figures by which jobs are distributed
---   ranking       the choice by weight
--- Levels number what can lose a pair: the rules of a part pairs together, each set rule, each choice.
+--   ranking       the choice by weight A level is a number for the rules that can reject a pair: all rules of a part
+-- pairs have one level, each set rule and each choice has its own.
 create or replace function brokerage.plan_steps(p_rules brokerage.profile_rule[], p_algorithm text)
 returns setof brokerage.plan_step
 language plpgsql stable rows 50

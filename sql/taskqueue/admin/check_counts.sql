@@ -1,4 +1,4 @@
--- A part of taskqueue.check_matching: what is counted of the jobs and TaskQueues, and the hands.
+-- A part of taskqueue.check_matching: the counts of jobs and TaskQueues, and the hands.
 create or replace function taskqueue.check_counts(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'job_count',
@@ -54,5 +54,5 @@ returns table (structure text, key text, expected text, found text) language sql
 $$;
 
 comment on function taskqueue.check_counts(text) is
-  'Differences between the counts of jobs, the hands (HANDS.md) and the weights of owners, and the jobs and TaskQueues '
-  'that they are made from; no row: everything is right.';
+  'Differences between derived data (counts of jobs, hands, weights of owners) and the jobs and TaskQueues from which '
+  'it is derived (HANDS.md). No row means that everything is right.';

@@ -25,4 +25,5 @@ returns table (structure text, key text, expected text, found text) language sql
 $$;
 
 comment on function taskqueue.check_definitions(text) is
-  'Differences between definitions and the requirements that they were made from; no row: everything is right.';
+  'Differences between definitions and the requirements from which they are derived. No row means that everything is '
+  'right.';

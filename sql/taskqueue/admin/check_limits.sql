@@ -26,4 +26,4 @@ returns table (structure text, key text, expected text, found text) language sql
 $$;
 
 comment on function taskqueue.check_limits(text) is
-  'Differences between the slots of limits and the leases that use them; no row: everything is right.';
+  'Differences between the slots of limits and the leases that use them. No row means that everything is right.';

@@ -1,5 +1,5 @@
--- Compares every structure that is derived for speed with the tables that it is derived from. One statement calls the
--- parts: they read one snapshot, and are exact under load.
+-- Compares every structure that is derived for speed with the tables that it is derived from. One statement calls all
+-- parts, so they read one snapshot and are exact under load.
 create or replace function taskqueue.check_matching(p_setup text)
 returns table (structure text, key text, expected text, found text)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
@@ -16,6 +16,6 @@ begin
 end $$;
 
 comment on function taskqueue.check_matching(text) is
-  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
-  'tables that it is derived from; no row: everything is right. One statement, exact under load. Errors: PB002 (setup '
-  'not granted).';
+  'Differences between the derived data that matching reads (definitions, postings, counts, weights of owners, limit '
+  'slots) and the tables from which it is derived. No row means that everything is right. The call is one statement, '
+  'so it is exact under load. Errors: PB002 (setup not granted).';

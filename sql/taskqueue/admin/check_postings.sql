@@ -40,5 +40,5 @@ returns table (structure text, key text, expected text, found text) language sql
 $$;
 
 comment on function taskqueue.check_postings(text) is
-  'Differences between the posting lists (MATCHING.md) and the TaskQueues that they should name; no row: everything is '
-  'right.';
+  'Differences between the posting lists (MATCHING.md) and the TaskQueues that they should name. No row means that '
+  'everything is right.';

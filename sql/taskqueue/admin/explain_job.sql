@@ -1,7 +1,7 @@
--- MATCHING.md, Explanations: which conditions fail for how many of the kinds of resources seen lately, and what no
--- resource offers. A kind that was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its
--- site, which change with each match. The kinds are those of taskqueue.resource_kind, of which only the ones seen last
--- are put together: kinds that were rolled up, and kinds seen since with what was rolled up of them.
+-- MATCHING.md, Explanations: for each condition, the number of kinds of resources seen lately that fail it. A kind that
+-- was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its site, since limits change
+-- with each match. The kinds are those of taskqueue.resource_kind. Only those seen last are put together: kinds that
+-- were rolled up, and kinds seen since then, with their rolled-up part.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint, p_kinds int default null)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp set jit = off
@@ -30,7 +30,7 @@ begin
               select s.class, s.seen_at, s.resource from since s) i
        group by i.class
        order by 2 desc, 1 limit p_kinds
-    ), class as materialized (  -- else the offer would be made anew for each condition, 33 times
+    ), class as materialized (  -- otherwise the offer would be parsed 33 times, once for each condition
       select r.class, r.last_seen,
              case when k.offer is distinct from null and not (k.offer).limited then k.offer
                   else taskqueue.offer_once_made(p_setup, r.resource, v_identity) end as offer
@@ -70,8 +70,8 @@ begin
 end $$;
 
 comment on function taskqueue.explain_job(text, bigint, int) is
-  'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
-  'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
-  'matching one was last seen; on a standby its remark says that newer resources are known on the primary alone. '
-  'p_kinds: only so many kinds, those seen last; null means all. Errors: PB001 (p_kinds), PB002 (setup or owner not '
-  'granted), PB004 (no such job).';
+  'Explains why a job waits. A row per condition says how many of the kinds of resources seen lately fail it, and when '
+  'such a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time '
+  'when a matching one was last seen; on a standby its remark says that newer resources are known on the primary '
+  'alone. p_kinds limits the number of kinds, to those seen last; null means all. Errors: PB001 (p_kinds), PB002 '
+  '(setup or owner not granted), PB004 (no such job).';

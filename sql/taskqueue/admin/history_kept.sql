@@ -7,4 +7,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.history_kept() is
-  'How long the histories of TaskQueues and of brokered jobs are kept: the longest history_kept of all setups.';
+  'The time for which the histories of TaskQueues and of brokered jobs are kept: the longest history_kept of all '
+  'setups.';

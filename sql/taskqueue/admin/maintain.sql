@@ -1,6 +1,6 @@
 -- The background work of the schema, called every few seconds by `broker run`, pg_cron or another scheduler. Two calls
--- may run at the same time; each step passes over rows that another transaction has locked. What looks for little in
--- large tables can wait for a minute.
+-- may run at the same time; each step passes over rows that another transaction has locked. Steps that find few rows in
+-- large tables run once a minute.
 create or replace function taskqueue.maintain(p_setup text default null, p_often boolean default false)
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
@@ -17,7 +17,7 @@ begin
     end if;
     perform taskqueue.enter_setup(v_setup);
     select s.* into v_setting from taskqueue.setting s where s.setup = v_setup;
-    continue when not found;  -- it was removed while this call waited
+    continue when not found;  -- the setup was removed while this call waited
     return query select m.step, m.changed from taskqueue.maintain_setup(v_setting, coalesce(p_often, false)) m;
   end loop;
   if p_setup is null and p_often is not true then
@@ -28,5 +28,6 @@ end $$;
 comment on function taskqueue.maintain(text, boolean) is
   'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, deals hands, '
   'removes empty TaskQueues and unused definitions and requests, rolls up the resources seen; for all setups it also '
-  'makes and drops history partitions. p_often: only what is to be done every few seconds (shares, hands, lists, '
-  'resources seen). Returns a row per step with the number of changes. Errors: PB002 (setup not granted).';
+  'makes and drops history partitions. p_often restricts the call to the steps that are needed every few seconds '
+  '(shares, hands, lists, resources seen). Returns a row per step with the number of changes. Errors: PB002 (setup not '
+  'granted).';

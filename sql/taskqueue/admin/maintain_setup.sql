@@ -8,7 +8,8 @@ declare
   v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
-  if not p_often then  -- before anything changes rows of TaskQueues: taskqueue.task_queues_with_space has the reason
+  -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
+  if not p_often then
     step := 'empty TaskQueues';
     changed := taskqueue.delete_empty_queues(v_setup);
     return next;
@@ -42,7 +43,7 @@ begin
     return;
   end if;
   step := 'definitions';
-  -- locked first and tested afterwards, so that a job inserted and matched in between is seen
+  -- rows are locked first and tested afterwards, so that a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
                                and not exists (select from taskqueue.task_queue q
@@ -63,7 +64,8 @@ begin
        for update skip locked));
   get diagnostics changed = row_count;
   return next;
-  step := 'delays';  -- a bucket is full again after at most burst delays, unless the clock was put back since
+  -- a token bucket is full again after at most burst delays, unless the clock was set back in between
+  step := 'delays';
   update taskqueue.site_limit l set next_at = v_now + l.burst * l.delay
    where l.ctid = any (array(
      select i.ctid from taskqueue.site_limit i

@@ -1,4 +1,4 @@
--- Makes everything derived anew from the truth: task_queue, its requirement tables, job and lease.
+-- Rebuilds all derived data from its source: task_queue, its requirement tables, job and lease.
 create or replace function taskqueue.rebuild_matching(p_setup text) returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -10,7 +10,7 @@ begin
   delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.posting p where p.setup = p_setup;
   delete from taskqueue.posting_list l where l.setup = p_setup;
-  -- a definition that was changed by hand: its digest still identifies the requirements
+  -- this repairs a definition that was changed by hand; its digest still identifies the requirements
   update taskqueue.definition d set requirements = w.requirements
     from (select t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
             from taskqueue.task_queue t
@@ -60,5 +60,5 @@ begin
 end $$;
 
 comment on function taskqueue.rebuild_matching(text) is
-  'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from '
+  'Rebuilds all derived data that matching reads (definitions, postings, counts, weights of owners, limit slots) from '
   'TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -1,11 +1,11 @@
--- Removes a whole setup, for example that of a demo, a test or a finished experiment. No other call works in the
--- setup meanwhile.
+-- Removes a whole setup, for example that of a demo, a test or a finished experiment. No other call works in the setup
+-- during the removal.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
-  -- brokers do not enter the setup: wait for them here, so that what they count goes, too
+  -- brokers do not enter the setup, so this waits for them; their counts are removed as well
   perform from resource.setup s where s.setup = p_setup for update;
   delete from taskqueue.job j where j.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
@@ -32,5 +32,5 @@ begin
 end $$;
 
 comment on function taskqueue.remove_setup(text) is
-  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false: '
-  'there is no such setup. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; returns '
+  'false if there is no such setup. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -1,5 +1,5 @@
--- A change of settings recomputes the shares and keeps agents out meanwhile, for seconds where TaskQueues are many. Who
--- only wants to know whether it would be refused calls this, which locks nothing.
+-- A change of settings recomputes the shares and keeps agents out while it runs, for seconds if there are many
+-- TaskQueues. This function only tests whether the change would be refused, and locks nothing.
 create or replace function taskqueue.require_settings(p_setup text, p_settings jsonb) returns void
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin

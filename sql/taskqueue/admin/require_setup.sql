@@ -13,5 +13,4 @@ begin
 end $$;
 
 comment on function taskqueue.require_setup(text) is
-  'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000 and 300000 '
-  's. Errors: PB001.';
+  'Gives a setup without settings the default ones, and the CPU buckets 500, 5000, 50000 and 300000 s. Errors: PB001.';

@@ -1,4 +1,4 @@
--- MATCHING.md, CPU buckets: existing TaskQueues move to the new buckets in one call, and those that become equal are
+-- MATCHING.md, CPU buckets: existing TaskQueues move to the new buckets in one call. TaskQueues that become equal are
 -- merged: their jobs go to the oldest one. Only buckets are stored, so a TaskQueue moves to the next new bucket at or
 -- above its old one. A merged TaskQueue may exceed queue_size.
 create or replace function taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) returns bigint

@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_platform_compatibility(text, text, text[]) is
-  'Sets the platforms that a resource offers beside p_offered; replaces the earlier list, and an empty list removes '
-  'it. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'Sets the platforms that a resource offers in addition to p_offered. The list replaces the earlier one; an empty '
+  'list removes it. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

@@ -22,4 +22,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.accepts(taskqueue.definition, taskqueue.offer) is
-  'Whether a definition matches an offer: all conditions hold.';
+  'Whether a definition matches an offer, that is, whether all conditions hold.';

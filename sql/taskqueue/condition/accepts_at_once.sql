@@ -1,6 +1,6 @@
--- MATCHING.md, Conditions: those that decide for most candidates of a draw. Where an offer meets all demands of a
--- definition (taskqueue.tests_of), nothing else has to be tested; preparing all conditions takes 25 us. A definition in
--- a posting list of the site lists that site or none, and has a CPU bucket that is covered. Inlined.
+-- MATCHING.md, Conditions: these conditions decide for most candidates of a draw. If an offer meets all demands of a
+-- definition (taskqueue.tests_of), no other condition has to be tested; preparing all conditions takes 25 us. A
+-- definition in a posting list of the site lists that site or none, and has a CPU bucket that is covered. Inlined.
 create or replace function taskqueue.accepts_at_once(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable as $$
@@ -12,5 +12,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.accepts_at_once(taskqueue.definition, taskqueue.offer) is
-  'Whether a definition of a posting list matches an offer that meets all its demands: not banned there, and the '
-  'conditions Owner, Platform, BannedPlatform and Tag.';
+  'Whether a definition of a posting list matches an offer that meets all its demands: the site is not banned, and the '
+  'conditions Owner, Platform, BannedPlatform and Tag hold.';

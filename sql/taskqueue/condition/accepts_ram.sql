@@ -6,4 +6,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.accepts_ram(taskqueue.definition, taskqueue.offer) is
-  'Condition MaxRAM: MinRAM of the TaskQueue is at most the memory offered, MB; either one absent: no condition.';
+  'Condition MaxRAM: MinRAM of the TaskQueue is at most the memory offered, MB; there is no condition if either one is '
+  'absent.';

@@ -14,4 +14,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.accepts_site(taskqueue.definition, taskqueue.offer) is
-  'Condition Site: an offered site is listed, or none is listed, and it is not banned.';
+  'Condition Site: the TaskQueue lists an offered site, or lists none, and does not ban that site.';

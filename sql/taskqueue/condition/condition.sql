@@ -1,6 +1,6 @@
 -- MATCHING.md, Explanations: one row per condition, computed by the functions that taskqueue.accepts consists of, so
--- that the filter and the explanation have one definition. A union and not a list of values: a query that names no
--- wanted or offered text does not write it then, for each of hundreds of kinds of resources.
+-- that the filter and the explanation have one definition. It is a union instead of a list of values, so that a query
+-- which names no wanted or offered text does not make these texts for each of hundreds of kinds of resources.
 create or replace function taskqueue.condition(d taskqueue.definition, o taskqueue.offer)
 returns table (condition text, wanted text, offered text, holds boolean)
 language sql stable as $$
@@ -50,5 +50,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.condition(taskqueue.definition, taskqueue.offer) is
-  'Each condition for a definition and an offer: what the TaskQueue wants, what the resource offers, and whether the '
-  'condition holds. All conditions hold exactly when taskqueue.accepts is true.';
+  'Each condition for a definition and an offer: the value that the TaskQueue wants, the value that the resource '
+  'offers, and whether the condition holds. All conditions hold exactly when taskqueue.accepts is true.';

@@ -1,6 +1,6 @@
--- Most definitions ask for little, and most offers refuse little. Where no bit is set in both
+-- Most definitions ask for little, and most offers refuse little. If no bit is set in both
 -- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which saves 25 us of preparation.
--- What taskqueue.accepts_at_once compares is compared in any case.
+-- The comparisons of taskqueue.accepts_at_once are made in any case.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
 language sql immutable as $$
   select o.all_conditions::int | o.min_ram::int * 2 | o.pilot_types::int * 4 | o.job_types::int * 8
@@ -15,5 +15,5 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.tests_of(taskqueue.offer) is
-  'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions '
-  'have to be tested.';
+  'The demands of a definition that an offer may not meet, as bits of taskqueue.definition.demands. Bit 1 means that '
+  'all conditions have to be tested.';

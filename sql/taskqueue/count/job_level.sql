@@ -1,5 +1,6 @@
--- ARCHITECTURE.md, Hot rows: a count is a snapshot plus what happened since. The snapshot is that of the hand; jobs of
--- the hand are looked up, whatever became of them; for the others there are changes. One statement reads all of it.
+-- ARCHITECTURE.md, Hot rows: a count is a snapshot plus the changes since then. The snapshot is that of the hand. Jobs
+-- of the hand are looked up, whatever became of them; all other jobs are counted by changes. One statement reads all of
+-- this.
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint)
 returns table (user_priority smallint, jobs bigint, first_id bigint)
 language sql stable rows 3 as $$

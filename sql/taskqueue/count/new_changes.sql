@@ -1,4 +1,5 @@
--- ARCHITECTURE.md, Hot rows: two ranges of an index, however many old rows are not removed yet. Inlined.
+-- ARCHITECTURE.md, Hot rows: the query reads two ranges of an index, however many old rows are not removed yet.
+-- Inlined.
 create or replace function taskqueue.new_changes(
   p_setup text, p_task_queue_id bigint, p_known_to xid8, p_in_flight xid8[]
 ) returns setof taskqueue.job_count_change

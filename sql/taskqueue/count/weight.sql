@@ -1,5 +1,5 @@
--- SHARES.md, Weight of a TaskQueue: user priority 0 weighs 0.00001, 10 with ten_first weighs 1,000,000, and every
--- other one weighs as it is.
+-- SHARES.md, Weight of a TaskQueue: user priority 0 has the weight 0.00001, 10 with ten_first has 1,000,000, and every
+-- other priority is its own weight.
 create or replace function taskqueue.weight(p_user_priority int, p_ten_first boolean) returns float8
 language sql immutable as $$
   select case when p_user_priority = 0 then 1e-5

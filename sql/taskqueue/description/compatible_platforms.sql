@@ -9,4 +9,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.compatible_platforms(text, text[]) is
-  'The platforms offered and those compatible with them; null stays null (no condition).';
+  'The platforms offered and those compatible with them; null (no condition) gives null.';

@@ -12,4 +12,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.counts_of_another_server(text) is
-  'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
+  'Whether a setup was restored from another server and taskqueue.rebuild_matching has not been called since.';

@@ -1,4 +1,4 @@
--- MATCHING.md, Condition Site: of several offered sites, one and the same must be accepted and not banned.
+-- MATCHING.md, Condition Site: if several sites are offered, one of them must be both accepted and not banned.
 create or replace function taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) returns text
 language sql immutable as $$
   select min(s)

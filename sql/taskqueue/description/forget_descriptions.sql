@@ -1,5 +1,5 @@
--- The meaning of a known description depends on settings, groups, compatible platforms and limits. A call that
--- changes these has the setup for itself (taskqueue.reconfigure), so that no other call stores what was right before.
+-- The meaning of a known description depends on settings, groups, compatible platforms and limits. A call that changes
+-- these has the setup for itself (taskqueue.reconfigure), so that no other call stores an outdated description.
 create or replace function taskqueue.forget_descriptions(p_setup text) returns void
 language sql as $$
   delete from taskqueue.parsed_description k where k.setup = p_setup;
@@ -8,5 +8,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.forget_descriptions(text) is
-  'Forgets the parsed descriptions, and has the reasons of waiting jobs found again, because a configuration changes. '
-  'The caller has called taskqueue.reconfigure.';
+  'Forgets the parsed descriptions and the reasons of waiting jobs, because a configuration changes; the reasons are '
+  'then found again. The caller has called taskqueue.reconfigure.';

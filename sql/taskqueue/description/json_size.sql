@@ -1,5 +1,5 @@
--- Bytes of an argument without reading it. A value from a table may be compressed, a hundred times at best: that one is
--- written out.
+-- The size of an argument is found without reading the argument. A value from a table may be compressed (at best to a
+-- hundredth), so its text is made and measured.
 create or replace function taskqueue.json_size(p_value jsonb) returns bigint
 language sql stable as $$
   select case when pg_column_compression(p_value) is null then pg_column_size(p_value)::bigint

@@ -1,4 +1,4 @@
--- DRAWING.md, Rare matches: for the general way, which draws over all CPU buckets.
+-- DRAWING.md, Rare matches: the general way, which draws over all CPU buckets, calls this.
 create or replace function taskqueue.kept_matching(p_known_id bigint) returns bigint[]
 language sql stable as $$
   select coalesce(array_agg(i.definition_id), '{}')

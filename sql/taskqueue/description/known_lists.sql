@@ -38,14 +38,16 @@ language sql stable rows 1 as $$
           select greatest(case when b.bound_1 > 0 then (l.list_1).highest_bound end,
                           case when b.bound_2 > 0 then (l.list_2).highest_bound end) as highest) h
    where i.setup = p_setup and i.role_name = resource.caller()
-     -- who calls through the service may be bound to an owner: the general way looks (resource.identify)
+     -- a subject that calls through the service may be bound to an owner; the general way looks it up
+     -- (resource.identify)
      and coalesce(current_setting('pgbroker.subject', true), '') = ''
    limit 1
 $$;
 
 comment on function taskqueue.known_lists(text, jsonb, numeric, uuid) is
   'A known description (without its CPUTime) for the identity of the caller, the CPU bucket of p_cpu_time (seconds), '
-  'and of each of its sites the posting list in the highest CPU bucket that has any (none where few definitions '
-  'match). bound: sum of the upper bounds of both lists, bound_1: of the first one; a list in a lower bucket counts '
-  'nothing. highest: the highest upper bound; exponent: of the random number that a try takes. is_given: the request '
-  'id may have an answer. now: time of the setup. No row: the description is not known, or the caller has no identity.';
+  'and for each of its sites the posting list in the highest CPU bucket that has one (none if few definitions match). '
+  'bound: sum of the upper bounds of both lists, bound_1: of the first one; a list in a lower bucket counts nothing. '
+  'highest: the highest upper bound; exponent: of the random number that a try takes. is_given: the request id may '
+  'have an answer. now: time of the setup. No row means that the description is not known, or that the caller has no '
+  'identity.';

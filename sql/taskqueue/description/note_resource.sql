@@ -1,7 +1,7 @@
--- MATCHING.md, Explanations: taskqueue.explain_job compares a job with the resources seen lately. At most one row per
--- kind in ten seconds, in an unlogged table: a call that finds no match writes no WAL, and no agent waits for
--- another. A known description is noted again by few calls (taskqueue.shall_note_resource), so that ten thousand kinds
--- of resources cost little.
+-- MATCHING.md, Explanations: taskqueue.explain_job compares a job with the resources seen lately. A call writes at most
+-- one row per kind in ten seconds, into an unlogged table. So a call that finds no match writes no WAL, and no agent
+-- waits for another. A known description is noted again by few calls (taskqueue.shall_note_resource), so that ten
+-- thousand kinds of resources cost little.
 create or replace function taskqueue.note_resource(
   p_setup text, p_resource jsonb, p_parsed taskqueue.parsed_description, p_matched boolean, p_definition_id bigint
 ) returns void
@@ -27,7 +27,7 @@ begin
   if v_offer.owner_groups is not null then
     v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
-  -- lists are sets; a list of one value is that value, and an empty list or text is no key
+  -- lists are sets; a list of one value becomes that value, and a key with an empty list or text is left out
   if v_resource @? 'strict $.* ? (@.type() == "array" || @ == "")' then
     select jsonb_object_agg(e.key, case when v.texts is null then e.value
                                         when cardinality(v.texts) = 1 then to_jsonb(v.texts[1])

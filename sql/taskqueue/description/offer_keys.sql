@@ -1,5 +1,5 @@
--- DRAWING.md, Rare matches: what a description looks for in taskqueue.definition.search_keys. Where the pairs would be
--- too many, it looks for its sites alone.
+-- DRAWING.md, Rare matches: the keys that a search looks for in taskqueue.definition.search_keys. If there would be too
+-- many pairs, the keys are those of the sites alone.
 create or replace function taskqueue.offer_keys(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql immutable as $$
   select taskqueue.search_keys(p_setup, s.sites,
@@ -9,4 +9,5 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.offer_keys(text, taskqueue.offer) is
-  'The search keys (taskqueue.search_keys) of which a definition has one if it can match an offer.';
+  'The search keys (taskqueue.search_keys) of an offer: a definition that can match the offer has at least one of '
+  'them.';

@@ -1,5 +1,5 @@
--- MATCHING.md, Resource description: checks and parses a description, in one pass over its keys, since this is on the
--- hot path. The view taskqueue.description_key lists the keys. Long because it is a case for each key.
+-- MATCHING.md, Resource description: checks and parses a description in one pass over its keys, since this is on the
+-- hot path. The view taskqueue.description_key lists the keys. Long because each key has a case of its own.
 create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
 language plpgsql stable as $$

@@ -1,5 +1,5 @@
--- A description that was accepted before may be refused now, for example because a limit was set for one of its
--- sites. Then it explains nothing.
+-- A description that was accepted before may be refused now, for example because a limit was set for one of its sites.
+-- Such a description explains nothing.
 create or replace function taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
 language plpgsql stable as $$
@@ -10,4 +10,4 @@ exception when sqlstate 'PB001' then
 end $$;
 
 comment on function taskqueue.offer_once_made(text, jsonb, resource.identity) is
-  'taskqueue.offer_of for a description seen before; null where it would be refused now.';
+  'The result of taskqueue.offer_of for a description seen before; null if it would be refused now.';

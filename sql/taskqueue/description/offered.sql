@@ -15,4 +15,5 @@ begin
 end $$;
 
 comment on function taskqueue.offered(text, jsonb, text[]) is
-  'What a resource offers under a key: null means no condition, empty = nothing. Errors: PB001.';
+  'The values that a resource offers under a key. Null means no condition; an empty array means that it offers '
+  'nothing. Errors: PB001.';

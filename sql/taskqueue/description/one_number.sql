@@ -1,4 +1,4 @@
--- A JSON value that is one number, not negative. JSON has no infinity and no NaN; a number that is too large for
+-- The value must be one number that is not negative. JSON has no infinity and no NaN; a number that is too large for
 -- double precision is refused.
 create or replace function taskqueue.one_number(p_key text, p_value jsonb) returns numeric
 language plpgsql immutable as $$

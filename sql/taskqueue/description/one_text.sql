@@ -1,4 +1,4 @@
--- A JSON value that is exactly one text.
+-- The value must be exactly one text.
 create or replace function taskqueue.one_text(p_key text, p_value jsonb) returns text
 language plpgsql immutable as $$
 begin

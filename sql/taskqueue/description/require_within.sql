@@ -1,6 +1,6 @@
--- What agents and submitters send has a bound, and is measured before it is parsed: a description of 18 MB took 19 s.
--- The calls on the hot path ask only about what has more than 4 kB, the lowest limit that a setup can have. A setup
--- without settings has the defaults of the table.
+-- Texts from agents and submitters are measured before they are parsed, since a description of 18 MB took 19 s. The
+-- calls on the hot path test only texts of more than 4 kB, the lowest limit that a setup can have. A setup without
+-- settings has the defaults of the table.
 create or replace function taskqueue.require_within(p_setup text, p_setting text, p_key text, p_count bigint)
 returns void
 language plpgsql stable as $$

@@ -1,5 +1,6 @@
--- A query that names an unlogged table fails on a standby when it is planned, whatever it selects; a function's
--- statement is planned when it is reached. Views call it, so it looks at who asks as they do.
+-- A query that names an unlogged table fails on a standby when it is planned, whatever it selects. The statement of a
+-- function is planned only when it is reached. Since views call this function, it checks the rights of the caller as
+-- they do.
 create or replace function taskqueue.resources_not_rolled_up(p_setup text) returns setof taskqueue.resource_seen
 language plpgsql stable rows 10 security definer set search_path = taskqueue, pg_temp as $$
 begin
@@ -10,5 +11,5 @@ begin
 end $$;
 
 comment on function taskqueue.resources_not_rolled_up(text) is
-  'Descriptions of resources seen since taskqueue.maintain rolled them up, for views. None on a standby, which does '
-  'not have them.';
+  'Descriptions of resources seen since taskqueue.maintain rolled them up, for views. On a standby there are none, '
+  'since it does not have the table.';

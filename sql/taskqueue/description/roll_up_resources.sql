@@ -59,5 +59,5 @@ begin
 end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
-  'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues that they belong '
-  'to (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';
+  'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues to which they '
+  'belong (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';

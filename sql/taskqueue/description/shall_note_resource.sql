@@ -1,6 +1,6 @@
--- Which calls note their resource (taskqueue.note_resource): the first of a description or of a CPU bucket; else, where
--- the last note is five minutes old, one in fifty, or one in ten where nothing matched; where
--- it is fifteen minutes old, every call. Inlined.
+-- These calls note their resource (taskqueue.note_resource): the first one with a description or a CPU bucket; if the
+-- last note is five minutes old, one call in fifty, or one in ten of those that found no match; if it is fifteen
+-- minutes old, every call. Inlined.
 create or replace function taskqueue.shall_note_resource(
   p_parsed taskqueue.parsed_description, p_cpu_time bigint, p_matched boolean, p_now timestamptz
 ) returns boolean
@@ -14,5 +14,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.shall_note_resource(taskqueue.parsed_description, bigint, boolean, timestamptz) is
-  'Whether a call notes its resource; p_matched: whether it found a job, null if not known yet, so that a call which '
-  'shall not note it now need not ask again; p_now: time of the setup.';
+  'Whether a call notes its resource; p_matched: whether it found a job, or null if that is not known yet (false then '
+  'means that the call need not ask again). p_now: time of the setup.';

@@ -14,7 +14,7 @@ begin
       if jsonb_array_length(p_value) = 0 then
         return '{}'::text[];
       end if;
-      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would unwrap lists within the list
+      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- the lax mode would unwrap lists within the list
         raise exception '% holds %, which is not a text', p_key,
           resource.shown(jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")'))
           using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);

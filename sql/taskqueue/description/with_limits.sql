@@ -1,5 +1,5 @@
--- LEASES.md, Limits: which limits of the offered site are reached. A lease records one site and CE, so where an
--- offered site has a limit, the description must name exactly one. Without limits this is one index lookup.
+-- LEASES.md, Limits: finds the limits of the offered site that are reached. A lease records one site and one CE, so a
+-- description must name exactly one of each if an offered site has a limit. Without limits this is one index lookup.
 create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer)
 returns taskqueue.offer
 language plpgsql stable as $$

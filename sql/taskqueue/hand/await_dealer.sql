@@ -1,6 +1,6 @@
--- HANDS.md, Beside a dealer: the only moment at which a match waits for another transaction. Only in the first second
--- of a statement, so that a call for many jobs does not wait for each. Where the dealer was rolled back, the row is
--- locked here; the error gives the lock back, else nobody could deal.
+-- HANDS.md, Beside a dealer: this is the only moment at which a match waits for another transaction. It waits only in
+-- the first second of a statement, so that a call for many jobs does not wait for each. If the dealer was rolled back,
+-- this call gets the row lock; the error gives the lock back, since otherwise no transaction could deal.
 create or replace function taskqueue.await_dealer(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_briefly boolean
 ) returns boolean
@@ -25,5 +25,5 @@ exception
 end $$;
 
 comment on function taskqueue.await_dealer(text, bigint, bigint, boolean) is
-  'Waits until the transaction that deals the next hand after p_hand_id has ended; false: it has not within a second '
-  '(briefly: 50 ms); null: no wait, since the statement has lasted a second.';
+  'Waits until the transaction that deals the next hand after p_hand_id has ended. False: it did not end within a '
+  'second (with briefly, 50 ms). Null: there was no wait, since the statement has lasted a second.';

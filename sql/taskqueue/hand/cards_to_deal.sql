@@ -5,4 +5,4 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.cards_to_deal(int) is
-  'Cards to draw for the hand that follows one for which p_drawn were drawn.';
+  'Number of cards to draw for the next hand, if p_drawn were drawn for the last one.';

@@ -1,5 +1,6 @@
--- HANDS.md, Exact counts: a change goes when the hand counts it, since the next hand is dealt from this one. Hands and
--- changes of TaskQueues that have gone go, too. What another transaction has locked is left for the next call.
+-- HANDS.md, Exact counts: a change is removed when the hand counts it, since the next hand is dealt from this one.
+-- Hands and changes of deleted TaskQueues are also removed. Rows that another transaction has locked are left for the
+-- next call.
 create or replace function taskqueue.clean_hands(p_setup text) returns bigint
 language plpgsql as $$
 declare
@@ -29,4 +30,4 @@ begin
 end $$;
 
 comment on function taskqueue.clean_hands(text) is
-  'Removes changes that hands count, and the hands of TaskQueues that have gone; returns how many rows.';
+  'Removes changes that hands count, and the hands of TaskQueues that have gone; returns the number of rows.';

@@ -1,5 +1,5 @@
--- HANDS.md, When a hand is dealt: maintenance counts what changed since the hands were dealt. Where the cards of the
--- last hand were taken, the next ones are dealt ahead; elsewhere the next match deals, if there is one.
+-- HANDS.md, When a hand is dealt: maintenance counts the changes since the hands were dealt. If the cards of the last
+-- hand were taken, it deals the next ones ahead; otherwise the next match deals them, if there is one.
 create or replace function taskqueue.deal_changed(p_setting taskqueue.setting, p_task_queue_ids bigint[]) returns bigint
 language sql as $$
   select count(*) filter (where taskqueue.deal_hand(
@@ -19,4 +19,4 @@ language sql as $$
 $$;
 
 comment on function taskqueue.deal_changed(taskqueue.setting, bigint[]) is
-  'Deals new hands to TaskQueues, with exact counts; returns how many.';
+  'Deals new hands, with exact counts, to TaskQueues that changed; returns how many.';

@@ -1,8 +1,8 @@
--- HANDS.md, Dealing: a new hand takes the place of the old one, whose row is the dealer's lock. Where nothing but
--- matches from the hand happened since it was dealt, its cards that are left come first, and new ones are drawn over
--- what those leave. Where something else changed, the hand is void: its cards are forgotten and all are drawn anew,
--- except that jobs which are being taken just now take no part. Nothing of a hand has been seen by anybody before it
--- is taken, so forgetting cards changes no distribution.
+-- HANDS.md, Dealing: a new hand takes the place of the old one, whose row is the dealer's lock. If only matches from
+-- the hand changed the TaskQueue since it was dealt, the cards that are left come first, and new ones are drawn from
+-- the other jobs. After any other change the hand is void: its cards are forgotten and all cards are drawn again,
+-- without the jobs that are being taken at this moment. Nobody sees a card before it is taken, so forgetting cards
+-- changes no distribution.
 create or replace function taskqueue.deal_hand(
   p_setup text, p_task_queue_id bigint, p_number int, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns boolean
@@ -29,7 +29,7 @@ begin
          count(*) filter (where c.change < 0 and c.entry_id = any (v_hand.entry_ids))
     into v_own, v_void, v_arrived, v_struck
     from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight) c;
-  if v_own then  -- this transaction may change more, and a snapshot does not tell its changes apart
+  if v_own then  -- this transaction may make more changes, and a snapshot does not tell them apart
     return false;
   end if;
   for v_try in 0..1 loop
@@ -69,5 +69,5 @@ begin
 end $$;
 
 comment on function taskqueue.deal_hand(text, bigint, int, boolean, text, bigint) is
-  'Gives a TaskQueue a new hand with up to p_number new cards, and exact counts. Null: another transaction deals, or '
-  'there is no hand. False: this transaction changed the TaskQueue before.';
+  'Gives a TaskQueue a new hand with up to p_number new cards, and exact counts. Null means that another transaction '
+  'deals, or that there is no hand. False means that this transaction has already changed the TaskQueue.';

@@ -1,5 +1,5 @@
--- DRAWING.md, Jobs of a TaskQueue: a job drawn now, without the hand; that makes the hand void. The job that was drawn
--- may be locked by another transaction; then the draw goes on without it (taskqueue.draw_unlocked_job).
+-- DRAWING.md, Jobs of a TaskQueue: a job is drawn now, without the hand, which makes the hand void. If another
+-- transaction has locked the drawn job, the draw goes on without it (taskqueue.draw_unlocked_job).
 create or replace function taskqueue.draw_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns taskqueue.card
@@ -39,4 +39,4 @@ begin
 end $$;
 
 comment on function taskqueue.draw_job(text, bigint, boolean, text, bigint) is
-  'Takes a job of a TaskQueue out of waiting, the first of the drawn order that is not locked; null: there is none.';
+  'Takes a job of a TaskQueue out of waiting: the first job in drawn order that is not locked. Null if there is none.';

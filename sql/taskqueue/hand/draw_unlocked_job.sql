@@ -1,6 +1,6 @@
--- DRAWING.md, Jobs of a TaskQueue, where the job that was drawn first is locked or was just taken: the user priorities
--- in the order of their keys, so that one whose jobs are all locked does not change the odds among the others; of each
--- the first ten jobs by id in drawn order, then the next ten.
+-- DRAWING.md, Jobs of a TaskQueue: this is called if the job that was drawn first is locked or was just taken. The user
+-- priorities come in the order of their keys, so that one whose jobs are all locked does not change the odds among the
+-- others. For each of them, the first ten jobs by id are tried in drawn order, then the next ten.
 create or replace function taskqueue.draw_unlocked_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns taskqueue.job
@@ -17,7 +17,7 @@ begin
       from taskqueue.job_level(p_setup, p_task_queue_id) n
      where n.jobs > 0
      order by case when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
-              -- the first draw of taskqueue.drawn_jobs: the job that was locked is in the first of these
+              -- the first draw is that of taskqueue.drawn_jobs: the job that was locked is among its first ten
               taskqueue.draw_key(resource.draw(n.user_priority + 1, hashint8extended(0, p_seed)), n.jobs,
                                  greatest(n.user_priority, 1), p_policy)
   loop
@@ -52,5 +52,5 @@ begin
 end $$;
 
 comment on function taskqueue.draw_unlocked_job(text, bigint, boolean, text, bigint) is
-  'Takes a job of a TaskQueue out of waiting, passing over those that are locked, without a change of counts; null: '
-  'every job is locked, or there is none.';
+  'Takes a job of a TaskQueue out of waiting and skips locked jobs; counts are not changed. Null if there is no job '
+  'that is not locked.';

@@ -1,6 +1,7 @@
--- DRAWING.md, Jobs of a TaskQueue: the next jobs of a TaskQueue, each drawn over what the ones before left. First the
--- user priorities, by one draw per user priority from the counts (order statistics); then each job, one of the first
--- ten of its user priority by id. Under a seed the first jobs are the same however many are asked for.
+-- DRAWING.md, Jobs of a TaskQueue: the next jobs of a TaskQueue, each drawn from the jobs that the earlier ones left.
+-- First the user priorities are drawn, by one draw per user priority from the counts (order statistics). Then each job
+-- is drawn from the first ten of its user priority by id. With a seed, the first jobs are the same for any number of
+-- jobs.
 create or replace function taskqueue.drawn_jobs(
   p_setup text, p_task_queue_id bigint, p_jobs bigint[], p_first_ids bigint[], p_without bigint[], p_number int,
   p_ten_first boolean, p_policy text, p_seed bigint,
@@ -11,9 +12,9 @@ declare
   v_pool record;
   v_place int;
   v_pick int;
-  v_first int[];  -- numbers of the first ten jobs that are left of a user priority
+  v_first int[];  -- numbers of the first ten remaining jobs of a user priority
   v_next int;  -- number of the job behind them
-  v_last int;  -- how many are left
+  v_last int;  -- number of jobs that are left
   v_only int := array_position(p_jobs, (select sum(j) from unnest(p_jobs) j where j > 0));
 begin
   job_ids := '{}'::bigint[];
@@ -34,7 +35,7 @@ begin
                 from (select i.place::int as place, i.jobs::float8 as count, greatest(i.place - 1, 1)::float8 as weight,
                              resource.draw(i.place, d.seed) as draw
                         from unnest(d.jobs) with ordinality i (jobs, place)
-                       -- a fence, else taskqueue.draw_key is not inlined
+                       -- a fence, since otherwise taskqueue.draw_key is not inlined
                        where i.jobs > 0 offset 0) n
                order by case when n.place = 1 then 2 when n.place = 11 and p_ten_first then 0 else 1 end,
                         taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
@@ -74,5 +75,5 @@ end $$;
 
 comment on function taskqueue.drawn_jobs(
   text, bigint, bigint[], bigint[], bigint[], int, boolean, text, bigint) is
-  'Up to p_number jobs of a TaskQueue in drawn order. p_jobs: its jobs by user priority, without those of p_without '
-  '(entries that take no part); p_first_ids: ids below which there are none.';
+  'Up to p_number jobs of a TaskQueue in drawn order. p_jobs: the number of its jobs by user priority, except for '
+  'those of p_without (entries that take no part). p_first_ids: ids below which there are no jobs.';

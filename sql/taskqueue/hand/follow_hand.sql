@@ -1,5 +1,5 @@
--- HANDS.md, When a hand is dealt: who takes a card of the second half deals the next ones, so that nobody finds the
--- hand used up; after the last job the TaskQueue goes.
+-- HANDS.md, When a hand is dealt: a match that takes a card of the second half deals the next cards, so that no match
+-- finds the hand used up. After the last job the TaskQueue is removed.
 create or replace function taskqueue.follow_hand(
   p_setup text, p_task_queue_id bigint, p_card taskqueue.card, p_ten_first boolean, p_policy text
 ) returns void
@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function taskqueue.follow_hand(text, bigint, taskqueue.card, boolean, text) is
-  'After a match that took one of the last cards (taskqueue.shall_deal): the next hand, or the end of the TaskQueue.';
+  'Deals the next hand, or ends the TaskQueue, after a match that took one of the last cards (taskqueue.shall_deal).';

@@ -1,5 +1,5 @@
--- HANDS.md, A void hand: which jobs of a hand are being taken now. To try a lock is the only way to know. The
--- subtransaction gives the locks back at once, so that nobody finds a job locked that is not being taken.
+-- HANDS.md, A void hand: finds the jobs of a hand that are being taken now. Trying a lock is the only way to find out.
+-- The subtransaction gives the locks back at once, so that no other match finds a job locked that is not being taken.
 create or replace function taskqueue.locked_entries(p_setup text, p_job_ids bigint[], p_entry_ids bigint[])
 returns bigint[]
 language plpgsql as $$
@@ -19,4 +19,4 @@ exception when sqlstate 'UNDO0' then
 end $$;
 
 comment on function taskqueue.locked_entries(text, bigint[], bigint[]) is
-  'Of some jobs, given by id and entry, the entries of those that have gone or that another transaction has locked.';
+  'The entries of those given jobs (by id and entry) that have gone or that another transaction has locked.';

@@ -1,6 +1,6 @@
--- HANDS.md, Taking a card: the first cards of the hand whose jobs are there and that nobody has locked. They are locked
--- now, and taken when the hand has been looked at again. The function is declared stable although it locks, because
--- PostgreSQL inlines no volatile function. Where PostgreSQL cannot inline a call, it refuses the lock with an error.
+-- HANDS.md, Taking a card: the first cards of the hand whose jobs are there and not locked. They are locked now, and
+-- taken after a second look at the hand. The function is declared stable although it locks, because PostgreSQL inlines
+-- no volatile function. Where PostgreSQL cannot inline a call, it refuses the lock with an error.
 create or replace function taskqueue.next_cards(p_setup text, p_task_queue_id bigint, p_number bigint)
 returns setof taskqueue.card
 language sql stable rows 1 as $$
@@ -23,5 +23,5 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.next_cards(text, bigint, bigint) is
-  'The next cards of the hand of a TaskQueue, at most p_number, their jobs locked; one row without a job: no card is '
-  'there to take.';
+  'The next cards of the hand of a TaskQueue, at most p_number, with their jobs locked. One row without a job means '
+  'that there is no card to take.';

@@ -1,7 +1,7 @@
--- HANDS.md, When a hand is dealt: a match found no card that it could take. A deal is in vain where jobs arrive faster
--- than cards are taken, since the hand is void before it is used. Then jobs are drawn one at a time, and now and then
--- the changes are counted in a hand without cards, so that a draw has few of them to add up. Where another transaction
--- deals, its hand is awaited (HANDS.md, Beside a dealer).
+-- HANDS.md, When a hand is dealt: a match found no card that it could take. A deal is in vain if jobs arrive faster
+-- than cards are taken, since the hand is void before it is used. In that case jobs are drawn one at a time, and now
+-- and then the changes are counted in a hand without cards, so that a draw has few of them to add up. If another
+-- transaction is dealing, this call waits for its hand (HANDS.md, Beside a dealer).
 create or replace function taskqueue.renew_hand(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text,
   p_may_wait boolean
@@ -61,5 +61,6 @@ begin
 end $$;
 
 comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, boolean) is
-  'Whether there is another hand to look at than p_hand_id: one that somebody dealt meanwhile, or one dealt now. '
-  'False: draw without a hand. p_may_wait: whether the transaction holds nothing for which a dealer may wait.';
+  'Whether there is another hand to look at than p_hand_id: one that another transaction has dealt, or one dealt now. '
+  'False means that the job is drawn without a hand. p_may_wait: whether the transaction holds no lock for which a '
+  'dealer may wait.';

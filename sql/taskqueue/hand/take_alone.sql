@@ -1,5 +1,5 @@
--- HANDS.md, Taking a card: a job for one stream that drew a TaskQueue: with the slots of limits that it needs, by its
--- id if one was asked for, from the hand, from a new hand, or drawn without a hand.
+-- HANDS.md, Taking a card: takes a job for one stream that drew a TaskQueue, with the slots of limits that it needs.
+-- The job is the one whose id was asked for, or comes from the hand, from a new hand, or from a draw without a hand.
 create or replace function taskqueue.take_alone(
   p_setup text, p_parsed taskqueue.parsed_description, p_stream taskqueue.stream, p_may_wait boolean
 ) returns taskqueue.stream[]
@@ -45,5 +45,5 @@ begin
 end $$;
 
 comment on function taskqueue.take_alone(text, taskqueue.parsed_description, taskqueue.stream, boolean) is
-  'Takes a job for a stream out of waiting; returns the stream with its card. None: no TaskQueue was drawn, or it has '
-  'no job that is not locked, or a limit is reached. p_may_wait: as for taskqueue.renew_hand.';
+  'Takes a job for a stream out of waiting, and returns the stream with its card. There is no card if no TaskQueue was '
+  'drawn, if all its jobs are locked, or if a limit is reached. p_may_wait: as for taskqueue.renew_hand.';

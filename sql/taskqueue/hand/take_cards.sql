@@ -1,5 +1,5 @@
--- HANDS.md, Taking a card: a hand is looked at again after its cards were locked: whoever deals anew after a change
--- finds them locked, or makes this look fail. The cards of a hand that has become void stay where they are.
+-- HANDS.md, Taking a card: a hand is checked again after its cards were locked. A transaction that deals again after a
+-- change finds them locked, or makes this check fail. The cards of a hand that has become void stay where they are.
 create or replace function taskqueue.take_cards(p_setup text, p_streams taskqueue.stream[]) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -24,4 +24,4 @@ begin
 end $$;
 
 comment on function taskqueue.take_cards(text, taskqueue.stream[]) is
-  'Takes the jobs of locked cards out of waiting; returns the streams that got theirs.';
+  'Takes the jobs of locked cards out of waiting; returns the streams that got their jobs.';

@@ -38,5 +38,5 @@ begin
 end $$;
 
 comment on function taskqueue.take_together(text, taskqueue.parsed_description, taskqueue.stream[]) is
-  'Takes a card for each stream, which has drawn a TaskQueue; returns the streams that got one, with it. p_parsed: '
-  'holds the settings of the setup.';
+  'Takes a card for each stream that has drawn a TaskQueue; returns the streams that got one, with their cards. '
+  'p_parsed holds the settings of the setup.';

@@ -35,5 +35,5 @@ begin
 end $$;
 
 comment on function taskqueue.answer_given(text, uuid, text, bigint) is
-  'The answer that the caller got within ten minutes for a request id; null if there is none, or no request id. '
+  'The answer that the caller got within ten minutes for a request id; null if there is no answer or no request id. '
   'Errors: PB001 (the id was used for another call), PB002 (setup not granted any more).';

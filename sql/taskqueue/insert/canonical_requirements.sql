@@ -1,5 +1,5 @@
 -- MATCHING.md, Requirements: the definition of a TaskQueue in one form, so that equal requirements are equal JSON.
--- MATCHING.md, Refused requirements: what is refused. The view taskqueue.requirement_key lists the keys.
+-- MATCHING.md, Refused requirements, lists the errors. The view taskqueue.requirement_key lists the keys.
 create or replace function taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) returns jsonb
 language plpgsql stable as $$
 declare
@@ -15,7 +15,7 @@ begin
     perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
                                      taskqueue.json_size(p_requirements));
   end if;
-  -- Requirements of a definition have that form already: a lookup takes 4 us, making the form 45 us.
+  -- Requirements of a definition already have this form: a lookup takes 4 us, making the form takes 45 us.
   if exists (select from taskqueue.definition d
               where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid
                 and d.requirements = p_requirements) then

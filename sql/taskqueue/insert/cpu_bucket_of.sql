@@ -10,5 +10,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.cpu_bucket_of(text, numeric) is
-  'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. Null where the '
-  'setup has no buckets.';
+  'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. Null if the setup '
+  'has no buckets.';

@@ -29,4 +29,4 @@ begin
 end $$;
 
 comment on function taskqueue.definition_of(text, jsonb) is
-  'The definition of canonical requirements; a new one where there is none.';
+  'The definition of canonical requirements; it is made if there is none.';

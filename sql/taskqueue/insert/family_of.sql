@@ -1,4 +1,5 @@
--- SHARES.md, Families: TaskQueues whose requirements are equal except for Sites, BannedSites, MinRAM and MaxRAM.
+-- SHARES.md, Families: a family is the TaskQueues whose requirements are equal except for Sites, BannedSites, MinRAM
+-- and MaxRAM.
 create or replace function taskqueue.family_of(p_requirements jsonb) returns uuid
 language sql immutable as $$
   select md5((p_requirements - '{Sites,BannedSites,MinRAM,MaxRAM}'::text[])::text)::uuid

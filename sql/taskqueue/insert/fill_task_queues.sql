@@ -1,5 +1,5 @@
--- MATCHING.md, Insertion: jobs into TaskQueues, which the caller has locked against deletion. Ids that wait already are
--- moved, whatever TaskQueue they are in. Ids are locked in their order, so that two callers with the same ids do not
+-- MATCHING.md, Insertion: puts jobs into TaskQueues that the caller has locked against deletion. Jobs that already wait
+-- are moved, whatever their TaskQueue. Ids are locked in their order, so that two callers with the same ids do not
 -- deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not ended.
 create or replace function taskqueue.fill_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
@@ -84,6 +84,6 @@ begin
 end $$;
 
 comment on function taskqueue.fill_task_queues(text, bigint[], bigint[], int[], resource.identity) is
-  'Inserts jobs into TaskQueues, one named for each job, or moves jobs that wait already, with their counts. Errors: '
-  'PB002 (a private submitter would move the job of another owner), PB005 (a submitter gives the id of a brokered job '
-  'that has not ended).';
+  'Inserts jobs into the TaskQueue named for each of them, or moves jobs that already wait, and keeps the counts. '
+  'Errors: PB002 (a private submitter would move the job of another owner), PB005 (a submitter gives the id of a '
+  'brokered job that has not ended).';

@@ -40,7 +40,7 @@ begin
 end $$;
 
 comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid, jsonb) is
-  'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, and a job that waits already is moved. The '
-  'same request id within ten minutes gives the same answer. p_payload: what the agent needs to run the job '
+  'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, and a job that already waits is moved. The '
+  'same request id within ten minutes gives the same answer. p_payload: the data that the agent needs to run the job '
   '(taskqueue.payloads). Errors: PB001 (requirements, id, priority, payload), PB002 (setup or owner not granted), '
   'PB005 (leased, or a brokered job), PB006 (other calls insert the same job all the time).';

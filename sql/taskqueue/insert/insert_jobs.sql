@@ -31,7 +31,7 @@ begin
 end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
-  'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as in taskqueue.insert_job). An element '
+  'Inserts up to 100,000 jobs per call, all or none, and returns how many (ids as in taskqueue.insert_job). An element '
   'is {job_id, requirements, user_priority, payload} or a group {requirements, jobs: [[id, user_priority, payload], '
-  '...]}; payload: what the agent needs to run the job. Errors: PB001, PB002, PB005, naming the job; PB006 '
+  '...]}; payload: the data that the agent needs to run the job. Errors: PB001, PB002, PB005, naming the job; PB006 '
   '(other calls insert the same jobs all the time).';

@@ -1,6 +1,6 @@
--- MATCHING.md, Insertion. A job that waits is moved, and one that has ended starts again: whoever submits a file twice
--- wants to read that. A question of its own, so that insertion pays nothing for it. It is asked before the insertion,
--- and another call may come between; the numbers are words for people.
+-- MATCHING.md, Insertion. A job that waits is moved, and one that has ended starts again: a person who submits a file
+-- twice needs this information. It is a call of its own, so that insertion does not become slower. It is made before
+-- the insertion, and another call may come in between, so the numbers are only information for people.
 create or replace function taskqueue.jobs_there(p_setup text, p_jobs jsonb) returns table (waiting bigint, ended bigint)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function taskqueue.jobs_there(text, jsonb) is
-  'How many jobs of a batch (as for taskqueue.insert_jobs) wait already, and how many have ended: insertion moves the '
-  'former and starts the latter again. Errors: PB001, PB002 (setup not granted).';
+  'The number of jobs of a batch (as for taskqueue.insert_jobs) that already wait, and of those that have ended. '
+  'Insertion moves the former and starts the latter again. Errors: PB001, PB002 (setup not granted).';

@@ -5,7 +5,7 @@ begin
   if p_requirements ? p_key then
     return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
   end if;
-  return '{}'::text[];  -- no query: of nine lists most are absent
+  return '{}'::text[];  -- there is no query here, since most of the nine lists are absent
 end $$;
 
 comment on function taskqueue.list_of(jsonb, text) is

@@ -6,4 +6,4 @@ language sql as $$
 $$;
 
 comment on function taskqueue.lock_request(text, uuid) is
-  'Locks a request id of the caller until the transaction ends; false: there is no id.';
+  'Locks a request id of the caller until the transaction ends; false if there is no id.';

@@ -1,10 +1,10 @@
 -- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
--- TaskQueues of its entity follow (taskqueue.share_mark). Counting the jobs of a TaskQueue takes 20 us: up to ten
--- TaskQueues of an entity are counted as they are now; with more, the weights by which they have their priorities are
--- used (taskqueue.owner_weight), which maintenance keeps within a tenth. Two transactions that open TaskQueues of an
--- entity at the same time do not see each other's; both leave a mark. What belongs to the group, the number of its
--- owners, is read once a call, and what belongs to a family once for all its TaskQueues: reading them for each
--- TaskQueue took four minutes for 20,000 new owners of a group.
+-- TaskQueues of its entity follow (taskqueue.share_mark). Counting the jobs of a TaskQueue takes 20 us, so up to ten
+-- TaskQueues of an entity are counted as they are now. For more TaskQueues, the weights behind their present priorities
+-- are used (taskqueue.owner_weight), which maintenance keeps within a tenth. Two transactions that open TaskQueues of
+-- an entity at the same time do not see each other's TaskQueues; both leave a mark. The number of owners of a group is
+-- read once per call, and the data of a family once for all its TaskQueues: reading them for each TaskQueue took four
+-- minutes for 20,000 new owners of a group.
 create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql as $$
 declare
@@ -50,7 +50,7 @@ begin
     end if;
     v_owners := case when v_entity.job_sharing then 1 else v_group_owners end;
     v_owner_dns := case when v_entity.job_sharing then v_owner_dns else array[v_entity.owner_dn] end;
-    -- a lookup an owner: up to PostgreSQL 16 the condition = any (...) reads the whole group for each of its owners
+    -- one lookup per owner, since up to PostgreSQL 16 the condition = any (...) reads the whole group for each owner
     select sum(w.task_queues), sum(w.weight) into v_task_queues, v_weight
       from unnest(v_owner_dns) o (owner_dn)
      cross join lateral (

@@ -1,7 +1,7 @@
--- Jobs for which a TaskQueue has space for all that come are filled in at once (a TaskQueue alone takes 0.1 ms); the
--- others go in the order of the requirements, so that two batches that open the same TaskQueues never deadlock. In a
--- database without statistics each of these TaskQueues would cost a pass over all the others: the first large batch
--- counts the tables.
+-- Jobs whose TaskQueue has space for all of them are inserted at once (one TaskQueue by itself takes 0.1 ms). The
+-- others follow in the order of the requirements, so that two batches that open the same TaskQueues never deadlock. In
+-- a database without statistics each of these TaskQueues would cost a pass over all the others, so the first large
+-- batch analyzes the tables.
 create or replace function taskqueue.place_batch(
   p_identity resource.identity, p_requirements jsonb[], p_numbers int[], p_job_ids bigint[], p_user_priorities int[],
   out task_queue_id bigint, out made bigint[]
@@ -64,6 +64,7 @@ begin
 end $$;
 
 comment on function taskqueue.place_batch(resource.identity, jsonb[], int[], bigint[], int[]) is
-  'Puts jobs into TaskQueues: canonical requirements in the order of their digests; and side by side the number of the '
-  'requirements of each job, its id and its user priority. Returns the TaskQueue of the last job where all have the '
-  'same requirements, and the TaskQueues made, for taskqueue.open_task_queues. Errors: PB002, PB005, naming the job.';
+  'Puts jobs into TaskQueues. The arguments are canonical requirements in the order of their digests, and parallel '
+  'arrays with the number of the requirements of each job, its id and its user priority. Returns the TaskQueue of the '
+  'last job where all have the same requirements, and the TaskQueues made, for taskqueue.open_task_queues. Errors: '
+  'PB002, PB005, naming the job.';

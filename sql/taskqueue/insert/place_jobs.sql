@@ -1,6 +1,6 @@
--- MATCHING.md, Insertion: jobs with the same requirements into their TaskQueues. The order of the steps makes it
--- safe: 1. the rows are inserted; the primary key waits for a transaction that moves the same id; 2. ids that waited
--- already are moved; 3. only then leases and ended rows are read, when no other transaction can change these ids.
+-- MATCHING.md, Insertion: jobs with the same requirements into their TaskQueues. The order of the steps makes it safe:
+-- 1. the rows are inserted; the primary key waits for a transaction that moves the same id; 2. ids that already waited
+-- are moved; 3. leases and ended rows are read last, when no other transaction can change these ids.
 create or replace function taskqueue.place_jobs(
   p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null, out task_queue_id bigint, out made bigint[]
@@ -21,9 +21,9 @@ begin
       into place_jobs.task_queue_id, v_space
       from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
-      -- One transaction at a time opens a TaskQueue of a definition, so that jobs which come together get one. It is a
-      -- lock of a row, of which a transaction may hold any number. An agent gives a job back: where another transaction
-      -- opens a TaskQueue, the agent opens a second one and waits for nobody.
+      -- One transaction at a time opens a TaskQueue of a definition, so that jobs which come together get one. This is
+      -- a row lock, and a transaction may hold any number of these. An agent that gives a job back does not wait: if
+      -- another transaction is opening a TaskQueue, the agent opens a second one.
       if p_identity.setup is not null then
         perform from taskqueue.definition d
           where d.setup = p_setup and d.definition_id = v_definition_id for no key update;

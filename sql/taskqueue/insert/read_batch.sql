@@ -1,5 +1,5 @@
--- The jobs of a call, checked before anything is stored. The JSON is walked once; requirements are made canonical once
--- per distinct text.
+-- The jobs of a call are checked before anything is stored. The JSON is read once; each distinct text of requirements
+-- is made canonical once.
 create or replace function taskqueue.read_batch(
   p_setup text, p_jobs jsonb, out requirements jsonb[], out elements int[], out numbers int[], out job_ids bigint[],
   out user_priorities int[], out payloads jsonb[]
@@ -7,7 +7,7 @@ create or replace function taskqueue.read_batch(
 language plpgsql as $$
 declare
   v_read record;
-  v_numbers int[];  -- of the requirements of each element
+  v_numbers int[];  -- the requirements of each element
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
     raise exception 'jobs are %, not a JSON array', coalesce(left(p_jobs::text, 100), 'null')
@@ -85,6 +85,6 @@ begin
 end $$;
 
 comment on function taskqueue.read_batch(text, jsonb) is
-  'The jobs of a batch, checked, as arrays side by side: the element that each is from, the number of its '
-  'requirements, its id, user priority and payload; and the requirements, canonical and distinct, in the order of '
-  'their digests. Errors: PB001, naming the element or the job.';
+  'The checked jobs of a batch as parallel arrays: the element from which each job comes, the number of its '
+  'requirements, its id, user priority and payload; and the distinct canonical requirements in the order of their '
+  'digests. Errors: PB001, naming the element or the job.';

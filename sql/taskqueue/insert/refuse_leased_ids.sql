@@ -1,6 +1,6 @@
--- MATCHING.md, Insertion: the last step of placing jobs, when no other transaction can change these ids. A leased id
--- is an error; an ended one continues the count of its attempts. Each id is looked up alone: without statistics, a
--- join of the tables was planned as a scan of all jobs (1 ms per TaskQueue).
+-- MATCHING.md, Insertion: this is the last step of placing jobs, when no other transaction can change these ids. A
+-- leased id is an error; an ended one continues the count of its attempts. Each id is looked up separately: without
+-- statistics, a join of the tables was planned as a scan of all jobs (1 ms per TaskQueue).
 create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql as $$
 declare

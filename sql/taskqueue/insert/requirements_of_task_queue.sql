@@ -1,5 +1,4 @@
--- The canonical requirements of a TaskQueue from its columns and requirement tables: the truth from which definitions
--- are derived.
+-- The columns and requirement tables of a TaskQueue are the source from which definitions are derived.
 create or replace function taskqueue.requirements_of_task_queue(p_task_queue taskqueue.task_queue) returns jsonb
 language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(

@@ -1,4 +1,4 @@
--- Whether requirements list a value, as one text or number, or in a list.
+-- The value may be one text or number, or an element of a list.
 create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text)
 returns boolean
 language sql immutable as $$
@@ -9,4 +9,4 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.requires_value(jsonb, text, text) is
-  'Whether canonical requirements list the value under the key; null where the key is absent.';
+  'Whether canonical requirements list the value under the key; null if the key is absent.';

@@ -1,7 +1,7 @@
 -- MATCHING.md, TaskQueue size: new jobs go to the newest TaskQueue with space. FOR KEY SHARE: the TaskQueue cannot be
--- deleted before the caller commits. A TaskQueue that another transaction deletes is passed over, so nobody waits for
--- a deletion. PostgreSQL does wait here where one transaction has changed the row without its key and then deletes it:
--- it follows the versions of the row without SKIP LOCKED. So no transaction may do both.
+-- deleted before the caller commits. A TaskQueue that another transaction deletes is skipped, so no transaction waits
+-- for a deletion. PostgreSQL does wait here if one transaction has first changed the row without its key and then
+-- deletes it, since it follows the versions of the row without SKIP LOCKED. So no transaction may do both.
 create or replace function taskqueue.task_queues_with_space(p_setup text, p_definition_ids bigint[], p_size bigint)
 returns table (definition_id bigint, task_queue_id bigint, space bigint)
 language sql as $$
@@ -19,5 +19,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.task_queues_with_space(text, bigint[], bigint) is
-  'The newest TaskQueue of each definition with fewer jobs than p_size, locked against deletion, and how many more '
-  'jobs it takes; no row: there is none.';
+  'The newest TaskQueue with fewer jobs than p_size of each definition, locked against deletion, and how many more '
+  'jobs it takes. A definition without such a TaskQueue has no row.';
