@@ -1,4 +1,4 @@
--- LEASES.md, Repeated requests: what taskqueue.match_job answered, as taskqueue.request.answer. Inlined.
+-- LEASES.md, Repeated requests: the answer of taskqueue.match_job, in the form of taskqueue.request.answer. Inlined.
 create or replace function taskqueue.answer_of_lease(p_lease taskqueue.lease, p_requirements jsonb) returns jsonb
 language sql stable as $$
   select jsonb_build_array(jsonb_build_object(

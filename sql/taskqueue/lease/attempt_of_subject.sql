@@ -1,5 +1,5 @@
--- LEASES.md, Attempts: pilots of PanDA and DIRAC know no token. What they send is the id of the job, and PanDA's the
--- number of the attempt; the service knows who they are.
+-- LEASES.md, Attempts: pilots of PanDA and DIRAC know no token. They send the id of the job, and PanDA's pilots also
+-- the number of the attempt; the service knows their identity.
 create or replace function taskqueue.attempt_of_subject(p_setup text, p_job_id bigint, p_attempt_number int)
 returns text language plpgsql stable as $$
 declare
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function taskqueue.attempt_of_subject(text, bigint, int) is
-  'The attempt by which the subject that calls through the service has a job, or ended it; number null means '
-  'whichever. Null where nobody calls through the service. Errors: PB003 (the subject does not have the job).';
+  'The attempt by which the subject that calls through the service has a job, or ended it. A null number means any '
+  'attempt. Null if the call does not come through the service. Errors: PB003 (the subject does not have the job).';

@@ -22,7 +22,7 @@ begin
       perform taskqueue.note_events(array[(v_lease, 'kill asked', null, null)::taskqueue.lease_event]);
       return 'kill asked';
     end if;
-    -- between the two statements the job may have gone back to waiting: then try again
+    -- the job may have gone back to waiting between the two statements, so try again
     if not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
       raise exception 'job % neither waits nor is leased in setup %', coalesce(p_job_id::text, 'null'), p_setup
         using errcode = 'PB004', hint = 'It has ended, or was never inserted.';

@@ -1,4 +1,4 @@
--- A waiting job ends without having run. The call waits for an agent that is taking the job; then the agent wins.
+-- A waiting job ends without having run. If an agent is taking the job, the call waits for that agent, which wins.
 create or replace function taskqueue.end_waiting(
   p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null,
   p_sub_status text default null
@@ -19,7 +19,7 @@ begin
   end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
-  -- with its owner, who may ask for the job when its TaskQueue is gone (taskqueue.owner_of_job)
+  -- the owner is kept, since the owner may ask for the job when its TaskQueue is gone (taskqueue.owner_of_job)
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, owner_group, owner_dn,
                                  user_priority, role_name, subject)
   select p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, q.definition_id,
@@ -35,4 +35,4 @@ begin
 end $$;
 
 comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
-  'Ends a waiting job; returns its TaskQueue, null when it does not wait. Errors: PB002 (not the caller''s).';
+  'Ends a waiting job; returns its TaskQueue, or null if it does not wait. Errors: PB002 (not the caller''s).';

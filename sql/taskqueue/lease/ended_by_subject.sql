@@ -11,4 +11,5 @@ returns setof taskqueue.ended language sql stable as $$
 $$;
 
 comment on function taskqueue.ended_by_subject(text, bigint, text) is
-  'The end of a job, if this subject reported it; no row: the job has not ended, or not so.';
+  'The end of a job, if this subject reported it. No row means that the job has not ended, or that another caller '
+  'ended it.';

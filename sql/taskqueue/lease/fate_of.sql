@@ -1,4 +1,4 @@
--- For the schema instance; inlined by the planner, so that a caller pays for the columns alone that it reads.
+-- The schema instance uses this. The planner inlines it, so that a caller pays only for the columns that it reads.
 create or replace function taskqueue.fate_of(p_setup text, p_job_id bigint)
 returns table (waits boolean, task_queue_id bigint, is_leased boolean, outcome text)
 language sql stable rows 1 as $$
@@ -9,5 +9,5 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.fate_of(text, bigint) is
-  'What has become of a job, one row: whether it waits (in which TaskQueue, unless it is held), whether it is leased, '
-  'and how it ended; null if it has not, or is forgotten.';
+  'The state of a job as one row: whether it waits (and in which TaskQueue, unless it is held), whether it is leased, '
+  'and how it ended (null if it has not ended or is forgotten).';

@@ -1,5 +1,5 @@
--- LEASES.md, Attempts: the same call repeated gives the same answer, because the token of the last attempt is kept
--- with the ended job.
+-- LEASES.md, Attempts: a repeated call gives the same answer, because the token of the last attempt is kept with the
+-- ended job.
 create or replace function taskqueue.finish_job(
   p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished'
 ) returns text
@@ -27,5 +27,5 @@ begin
 end $$;
 
 comment on function taskqueue.finish_job(text, bigint, text, text) is
-  'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, '
+  'Ends a leased job: finished, failed, cancelled or closed. Repeating the call is no error. Errors: PB001 (outcome, '
   'attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

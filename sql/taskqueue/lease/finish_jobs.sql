@@ -1,4 +1,4 @@
--- LEASES.md, Leases: the batch form; a job that is refused does not stop the others.
+-- LEASES.md, Leases: this is the batch form; a refused job does not stop the others.
 create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
 returns table (job_id bigint, outcome text, reason text)
 language plpgsql
@@ -44,6 +44,6 @@ begin
 end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
-  'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished); each answer is the outcome, stale or refused, '
-  'with the reason. subject and attempt_number: as for taskqueue.report_jobs. Errors: PB001 (not such a list), PB002 '
-  '(setup not granted, subject).';
+  'Ends many jobs, given as [{job_id, attempt, outcome}] (the default outcome is finished). Each answer is the '
+  'outcome, stale or refused, with the reason. subject and attempt_number: as for taskqueue.report_jobs. Errors: PB001 '
+  '(not such a list), PB002 (setup not granted, subject).';

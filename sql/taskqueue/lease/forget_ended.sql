@@ -1,5 +1,5 @@
--- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue; this forgets
--- them.
+-- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue. This function
+-- forgets them.
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -16,11 +16,11 @@ begin
     returning e.job_id
   )
   select array_agg(g.job_id) into v_gone from gone g;
-  -- who inserts the id anew deletes the ended row first, so the new payload is not among these
+  -- a new insertion of the id deletes the ended row first, so its new payload is not among these
   perform workload.forget_payloads(p_setup, v_gone);
   return coalesce(cardinality(v_gone), 0);
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
   'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
-  'come back. Their payloads go. Errors: PB001, PB002 (setup not granted).';
+  'come back. Their payloads are removed. Errors: PB001, PB002 (setup not granted).';

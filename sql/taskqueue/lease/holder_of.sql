@@ -1,4 +1,4 @@
--- LEASES.md, Attempts: an agent learns only that its attempt is stale; operators see who has the job.
+-- LEASES.md, Attempts: an agent learns only that its attempt is stale; operators see the holder of the job.
 create or replace function taskqueue.holder_of(p_setup text, p_job_id bigint) returns text
 language sql stable as $$
   select coalesce(
@@ -17,4 +17,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.holder_of(text, bigint) is
-  'Who has a job now, as a sentence for operators; null for everybody else.';
+  'The present holder of a job, as a sentence for operators; null for all other callers.';

@@ -26,7 +26,7 @@ begin
 end $$;
 
 comment on function taskqueue.jobs_of_subject(text, bigint[]) is
-  'Of up to 10,000 jobs those that the subject who calls through the service has (state matched or running) or ended '
-  '(state is the outcome). status: PanDA''s (sent = matched; a brokered job has its own). attempt_number: of its '
-  'attempt. No rows where nobody calls through the service. Errors: PB001 (too many), PB002 (setup not granted). '
-  'Sources: DIRAC 9.1, getJobsStatus; PanDA, getStatus.';
+  'Selects, from up to 10,000 jobs, those that the subject calling through the service has (state matched or running) '
+  'or ended (the state is the outcome). status: PanDA''s (sent = matched; a brokered job has its own). attempt_number: '
+  'number of its attempt. There are no rows if the call does not come through the service. Errors: PB001 (too many), '
+  'PB002 (setup not granted). Sources: DIRAC 9.1, getJobsStatus; PanDA, getStatus.';

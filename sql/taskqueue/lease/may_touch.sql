@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Roles: a private submitter may change only its own jobs. About other jobs it learns only that they
--- are not its own.
+-- ARCHITECTURE.md, Roles: a private submitter may change only its own jobs. For any other job, the error says only that
+-- the job is not its own.
 create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint)
 returns void
 language plpgsql stable as $$

@@ -23,4 +23,4 @@ begin
 end $$;
 
 comment on function taskqueue.note_events(taskqueue.lease_event[], boolean) is
-  'Writes events of leases into the history; where they are the ends of the leases, with the matches.';
+  'Writes events of leases into the history; the end of a lease is written together with its match.';

@@ -1,6 +1,6 @@
 -- LEASES.md, Attempts: every call about leased jobs presents their attempts. Leases are locked in the order of the
--- arrays, and one whose attempt is another is not waited for. The lock waits for the same call if that is still running
--- (its client may have given up).
+-- arrays; the call does not wait for a lease with another attempt. It does wait for an earlier identical call that is
+-- still running (whose client may have given up).
 create or replace function taskqueue.presented_leases(
   p_setup text, p_job_ids bigint[], p_attempts text[], p_events text[] default null, p_numbers int[] default null,
   p_subjects text[] default null, p_alone boolean[] default null
@@ -31,5 +31,6 @@ begin
 end $$;
 
 comment on function taskqueue.presented_leases(text, bigint[], text[], text[], int[], text[], boolean[]) is
-  'The leases, locked, that a call presents by their attempts, or through the service by subject and number, each with '
-  'its event. Elements that go alone are passed over. Errors: PB002 (a subject, from another login than the service).';
+  'Locks and returns the leases that a call presents by their attempts (through the service by subject and number), '
+  'each with its event. Elements that go alone are skipped. Errors: PB002 (a subject, from another login than the '
+  'service).';

@@ -1,5 +1,5 @@
--- LEASES.md, Leases. Digits in a text are an id, too: clients whose numbers are too small for a bigint (JavaScript's)
--- get ids as texts, and send them back so. In the order of ids, so that two batches do not deadlock. An element goes
+-- LEASES.md, Leases. Digits in a text are also an id: clients whose numbers are too small for a bigint (JavaScript's)
+-- get and send ids as texts. The arrays are in the order of ids, so that two batches do not deadlock. An element goes
 -- alone if its job is named twice, or if its event is not one of those that are known.
 create or replace function taskqueue.read_reports(
   p_reports jsonb, p_keys text[], p_key text default null, p_default text default null, p_known text[] default null,
@@ -8,8 +8,8 @@ create or replace function taskqueue.read_reports(
 )
 language plpgsql as $$
 declare
-  v_number int;  -- of the first element that is wrong
-  v_unnamed int;  -- and of the first without an id
+  v_number int;  -- number of the first wrong element
+  v_unnamed int;  -- number of the first element without an id
   v_wrong jsonb;
 begin
   if jsonb_typeof(p_reports) is distinct from 'array' then
@@ -54,6 +54,6 @@ begin
 end $$;
 
 comment on function taskqueue.read_reports(jsonb, text[], text, text, text[]) is
-  'The elements of a call about many leased jobs, checked, as arrays in the order of job ids: objects with a job_id (a '
-  'number, or its digits as a text), known keys, and the event at p_key (p_default where there is none). alone: the '
-  'element cannot go together with the others. Errors: PB001, naming the element.';
+  'The checked elements of a call about many leased jobs, as arrays in the order of job ids. An element is an object '
+  'with a job_id (a number, or its digits as a text), known keys, and the event at p_key (by default p_default). '
+  'alone: whether the element cannot go together with the others. Errors: PB001, naming the element.';

@@ -1,5 +1,5 @@
 -- LEASES.md, Returned jobs: a returned job keeps its id, user priority and count of attempts; its requirements stay
--- with the lease, so a TaskQueue that has vanished is opened anew. A job that is marked for kill does not go back.
+-- with the lease, so a TaskQueue that has vanished is opened again. A job that is marked for kill does not go back.
 create or replace function taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -24,6 +24,6 @@ begin
 end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is
-  'Puts a leased job back into its TaskQueue and returns the TaskQueue; null: it was marked for kill and ended as '
-  'cancelled. An attempt that is null stands for the one that the subject who calls through the service has. Errors: '
-  'PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
+  'Puts a leased job back into its TaskQueue and returns the TaskQueue, or null if the job was marked for kill and '
+  'ended as cancelled. A null attempt means the attempt of the subject that calls through the service. Errors: PB001 '
+  '(attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

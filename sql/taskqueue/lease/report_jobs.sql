@@ -1,4 +1,4 @@
--- LEASES.md, Leases: the batch form; a job that is refused does not stop the others.
+-- LEASES.md, Leases: this is the batch form; a refused job does not stop the others.
 create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb)
 returns table (job_id bigint, action text, reason text)
 language plpgsql
@@ -47,7 +47,7 @@ begin
 end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
-  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null means a heartbeat); each answer is '
-  'continue, kill, stale (stop working on it) or refused, with the reason. subject: who reports, from the service '
-  'alone; then an attempt_number, or neither, stands for the attempt that the subject has. Errors: PB001 (not such a '
-  'list), PB002 (setup not granted, subject).';
+  'Takes reports of many jobs, [{job_id, attempt, status}] (the default status is running, null means a heartbeat). '
+  'Each answer is continue, kill, stale (stop working on it) or refused, with the reason. Only the service gives a '
+  'subject, the identity that reports; attempt_number, or nothing, then selects the attempt of that subject. Errors: '
+  'PB001 (not such a list), PB002 (setup not granted, subject).';

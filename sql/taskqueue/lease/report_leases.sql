@@ -47,6 +47,6 @@ begin
 end $$;
 
 comment on function taskqueue.report_leases(text, taskqueue.lease_event[], boolean) is
-  'Notes reports of the agents that have locked leases (event: the status, null means a heartbeat), and returns of '
-  'which jobs. With p_skip_refused, a lease stays as it is if the status of its job does not allow the new one. Errors '
+  'Notes the reports of agents for locked leases (the event is the status, or null for a heartbeat), and returns their '
+  'jobs. With p_skip_refused, a lease stays as it is if the status of its job does not allow the new one. Errors '
   'otherwise: PB005.';

@@ -1,5 +1,4 @@
--- LEASES.md, Returned jobs: from leases, which the caller has locked, back to waiting. Jobs with the same
--- requirements go back together.
+-- LEASES.md, Returned jobs: the caller has locked the leases. Jobs with the same requirements go back together.
 create or replace function taskqueue.return_jobs(
   p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
 ) returns bigint
@@ -43,5 +42,5 @@ begin
 end $$;
 
 comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
-  'Puts leased jobs back into TaskQueues of their requirements, with their attempts; returns the TaskQueue of the last '
-  'job. Errors: PB005 (the status of a brokered job does not allow it).';
+  'Puts leased jobs back into TaskQueues of their requirements and keeps their attempts; returns the TaskQueue of the '
+  'last job. Errors: PB005 (the status of a brokered job does not allow it).';

@@ -1,4 +1,4 @@
--- For the schema instance: leases whose worker node is gone. A job that is marked for kill does not go back.
+-- The schema instance calls this for leases whose worker node is gone. A job that is marked for kill does not go back.
 create or replace function taskqueue.return_leases(p_setup text, p_job_ids bigint[], p_why text) returns void
 language plpgsql as $$
 declare
@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function taskqueue.return_leases(text, bigint[], text) is
-  'Puts those of the jobs that are leased back into their TaskQueues; those that are to be killed end as cancelled. '
-  'Errors: PB005 (the state of a brokered job does not allow it).';
+  'Puts the leased ones of the given jobs back into their TaskQueues; jobs marked for kill end as cancelled. Errors: '
+  'PB005 (the state of a brokered job does not allow it).';

@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
-  'Removes a limit; false: there is no such limit. Errors: PB001 (kind or attribute), PB002 (setup not '
-  'granted), PB006 (busy).';
+  'Removes a limit; false if there is no such limit. Errors: PB001 (kind or attribute), PB002 (setup not granted), '
+  'PB006 (busy).';

@@ -1,7 +1,7 @@
 -- LEASES.md, Exactness of limits: before a job is taken, one free slot of every running limit at which its TaskQueue
 -- counts is locked, and the clock of every delay is tested and locked. A slot or clock that another transaction has
--- locked makes the limit look reached until that transaction ends. Nobody waits. Only matches lock these rows, also
--- where a match gives up and leaves them locked: a free slot is never the row of a job that has to end. (When both were
+-- locked makes the limit look reached until that transaction ends, so no call waits. Only matches lock these rows, even
+-- if a match gives up and leaves them locked: a free slot is never the row of a job that has to end. (When both were
 -- one row, a match locked a slot that had been taken since its snapshot, and the end of that job waited.)
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
@@ -23,10 +23,10 @@ begin
      order by l.kind, l.limit_id
   loop
     if v_limit.kind = 'running' then
-      -- After a limit was lowered, a match needs one free slot more than there are too many, and removes the
-      -- surplus. (Removing each slot above the ceiling when its job ends would let jobs in at the others, with
-      -- too many still running.) The surplus is stored as rows, so that no two matches remove a slot for the same
-      -- one: the limit would be left with too few.
+      -- After a limit was lowered, a match needs one free slot more than the surplus, and removes the surplus. (If each
+      -- slot above the ceiling were removed when its job ends, the other slots would admit jobs while too many are
+      -- still running.) The surplus is stored as rows, so that no two matches remove a slot for the same surplus row,
+      -- which would leave the limit with too few slots.
       v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id);
       v_slots := array(select s.slot from taskqueue.limit_slot s
                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot > 0
@@ -58,5 +58,5 @@ begin
 end $$;
 
 comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
-  'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
-  'reached. taskqueue.use_slots assigns it to the job.';
+  'Locks the slots and clocks that the limits of the site require for a job with these requirements; taken is false if '
+  'one of the limits is reached. taskqueue.use_slots assigns them to the job.';

@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function taskqueue.require_limit_kind(text) is
-  'Refuses what is no kind of limit: running (jobs at a time) or delay (seconds between two matches). Errors: PB001.';
+  'Refuses a kind of limit other than running (jobs at a time) or delay (seconds between two matches). Errors: PB001.';

@@ -1,5 +1,5 @@
--- LEASES.md, Exactness of limits: makes as many slots for a running limit as its ceiling; the leases that count at it
--- hold theirs. Where there are more leases than that, one row with a negative number stands for each lease too many.
+-- LEASES.md, Exactness of limits: a running limit gets as many slots as its ceiling, and the leases that count at it
+-- hold theirs. If there are more leases than slots, each surplus lease gets one row with a negative number.
 create or replace function taskqueue.set_slots(p_setup text, p_limit_id bigint) returns void
 language sql as $$
   delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id;
@@ -22,4 +22,4 @@ language sql as $$
 $$;
 
 comment on function taskqueue.set_slots(text, bigint) is
-  'Makes the slots of a running limit anew from the existing leases.';
+  'Rebuilds the slots of a running limit from the existing leases.';

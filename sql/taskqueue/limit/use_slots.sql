@@ -1,5 +1,5 @@
--- LEASES.md, Exactness of limits: see taskqueue.lock_slots. A delay is a token bucket kept as a clock: next_at is the
--- time at which the bucket is full again.
+-- LEASES.md, Exactness of limits: see taskqueue.lock_slots. A delay is a token bucket, stored as a clock: next_at is
+-- the time at which the bucket is full again.
 create or replace function taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) returns void
 language sql as $$
   with gone as (

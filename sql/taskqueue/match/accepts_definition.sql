@@ -1,5 +1,5 @@
--- All conditions, for a candidate of which taskqueue.match_job does not compare everything itself. It stands in a
--- posting list of the bucket of the CPUTime that was asked for, so the one of the known description does not count.
+-- Tests all conditions of a candidate that taskqueue.match_job cannot test itself. The candidate is in a posting list
+-- of the bucket of the requested CPUTime, so the CPUTime of the known description does not count.
 create or replace function taskqueue.accepts_definition(
   p_setup text, p_definition_id bigint, p_offer taskqueue.offer
 ) returns boolean

@@ -1,4 +1,4 @@
--- What of a list of requests makes the whole call an error.
+-- Faults in a list of requests that make the whole call an error.
 create or replace function taskqueue.check_requests(p_setup text, p_requests jsonb) returns void
 language plpgsql stable as $$
 declare
@@ -21,4 +21,4 @@ begin
 end $$;
 
 comment on function taskqueue.check_requests(text, jsonb) is
-  'Errors: PB001 (not an array, more than 1000 requests or jobs, too many bytes).';
+  'Refuses a faulty list of requests. Errors: PB001 (not an array, more than 1000 requests or jobs, too many bytes).';

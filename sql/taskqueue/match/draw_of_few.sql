@@ -1,8 +1,8 @@
--- DRAWING.md, Rare matches: the first TaskQueue of the drawn order where few definitions match. They were compared with
--- the description before, whatever its CPUTime, so that a key is all that is needed, but for the limits of the moment.
--- Under one seed a TaskQueue has the same key in every call, so one that is passed over leaves the others their keys.
--- CPU buckets go from the highest down until one has a TaskQueue; where candidates were drawn in the first of them
--- before (taskqueue.next_candidate), the keys there are drawn given that they lie above the last key.
+-- DRAWING.md, Rare matches: the first TaskQueue in drawn order if few definitions match. These definitions were
+-- compared with the description before, whatever its CPUTime, so only a key and the present limits are needed. With one
+-- seed a TaskQueue has the same key in every call, so skipping one does not change the keys of the others. CPU buckets
+-- are tried from the highest down until one has a TaskQueue. If candidates were already drawn in the first of them
+-- (taskqueue.next_candidate), the keys there are drawn under the condition that they lie above the last key.
 create or replace function taskqueue.draw_of_few(
   p_setup text, p_parsed taskqueue.parsed_description, p_cpu_time bigint, p_seed bigint, p_last_key float8 default 0,
   p_passed bigint[] default '{}'
@@ -54,6 +54,7 @@ begin
 end $$;
 
 comment on function taskqueue.draw_of_few(text, taskqueue.parsed_description, bigint, bigint, float8, bigint[]) is
-  'Of the open TaskQueues of the definitions that match a description, up to a CPUTime (seconds) and without p_passed, '
-  'the first of the drawn order in the highest CPU bucket. No row: there is none. A row without a TaskQueue: what '
-  'matches was forgotten after the description was read, and the TaskQueue has to be drawn in another way.';
+  'The first TaskQueue in drawn order in the highest CPU bucket, among the open TaskQueues of the definitions that '
+  'match a description, up to a CPUTime (seconds) and without p_passed. No row means that there is none. A row without '
+  'a TaskQueue means that the list of matching definitions was forgotten after the description was '
+  'read, so the TaskQueue has to be drawn in another way.';

@@ -1,7 +1,7 @@
--- DRAWING.md, Order of the draw and Rare matches: what depends on the jobs before. A TaskQueue that gave no job is
--- passed over. Limits that other jobs have reached leave out what they hit. After the first 32 rejected candidates the
--- matching definitions are searched and kept with the description; where they are many, the rest of the bucket is drawn
--- with a key per TaskQueue.
+-- DRAWING.md, Order of the draw and Rare matches: this part of a draw depends on the jobs before. A TaskQueue that gave
+-- no job is skipped, and so are TaskQueues at a limit that other jobs have reached. After the first 32 rejected
+-- candidates the matching definitions are searched and kept with the description. If they are many, the rest of the
+-- bucket is drawn with a key per TaskQueue.
 create or replace function taskqueue.draw_on(
   p_setup text, inout p_parsed taskqueue.parsed_description, inout p_stream taskqueue.stream
 )
@@ -30,7 +30,7 @@ begin
       end if;
       p_stream := v_drawn[1];
       if p_stream.task_queue_id is null then
-        p_parsed.matches := null;  -- those that were known are forgotten since the description was read
+        p_parsed.matches := null;  -- the known definitions were forgotten after the description was read
       end if;
     elsif p_stream.tries >= 32 and p_parsed.matched_at is null then
       p_parsed := taskqueue.find_matching(p_setup, p_parsed);
@@ -49,5 +49,5 @@ begin
 end $$;
 
 comment on function taskqueue.draw_on(text, taskqueue.parsed_description, taskqueue.stream) is
-  'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0: there is none. '
-  'p_parsed: its description, with what was found out about it.';
+  'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0 means that there '
+  'is none. p_parsed: its description, with the facts that are known about it.';

@@ -1,7 +1,7 @@
--- DRAWING.md, Rare matches: after many rejected candidates (taskqueue.next_candidate) a key per TaskQueue, for what is
--- left of the bucket: the keys are drawn given that they lie above the last key. Under one seed a TaskQueue has the
--- same key in every call. The conditions are tested in the drawn order until a TaskQueue matches: filtering a drawn
--- order is drawing from the filtered set.
+-- DRAWING.md, Rare matches: after many rejected candidates (taskqueue.next_candidate), each TaskQueue in the rest of
+-- the bucket gets a key. The keys are drawn under the condition that they lie above the last key. With one seed a
+-- TaskQueue has the same key in every call. The conditions are tested in the drawn order until a TaskQueue matches:
+-- filtering a drawn order is drawing from the filtered set.
 create or replace function taskqueue.draw_rest(
   p_setup text, p_offer taskqueue.offer, p_bucket bigint, p_last_key float8, p_passed bigint[], p_policy text,
   p_seed bigint
@@ -19,7 +19,7 @@ begin
                            select p.task_queue_id from taskqueue.posted_task_queue p
                             where p.setup = p_setup and p.site = any (taskqueue.listed_sites(p_offer))
                               and p.cpu_time = p_bucket))
-                       -- a fence, else each use of the draw would draw again
+                       -- a fence, since otherwise each use of the draw would draw again
                        and q.is_open and q.task_queue_id <> all (p_passed) offset 0) o
              order by key offset 0) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
@@ -30,4 +30,4 @@ end $$;
 
 comment on function taskqueue.draw_rest(text, taskqueue.offer, bigint, float8, bigint[], text, bigint) is
   'The next TaskQueue of a CPU bucket (seconds) that matches an offer, in drawn order above p_last_key and without '
-  'p_passed. No row: there is none.';
+  'p_passed. No row means that there is none.';

@@ -1,8 +1,8 @@
--- DRAWING.md, Order of the draw and Guarantees of the draw: TaskQueues for many jobs, drawn side by side, each stream
--- with draws of its own. CPU buckets go from the highest down, TaskQueues in drawn order, one by one
--- (taskqueue.next_candidate), so that a draw costs the same whatever their number. TaskQueues that are passed over
--- leave the others their keys, so the distribution over the rest stays right. Where few definitions match, the keys of
--- taskqueue.draw_of_few decide at once; nothing there means that nothing matches.
+-- DRAWING.md, Order of the draw and Guarantees of the draw: TaskQueues for many jobs are drawn side by side, each
+-- stream with its own random numbers. CPU buckets are tried from the highest down, and TaskQueues one by one in drawn
+-- order (taskqueue.next_candidate), so the cost of a draw does not depend on their number. Skipping a TaskQueue does
+-- not change the keys of the others, so the distribution over the rest stays right. If few definitions match, the keys
+-- of taskqueue.draw_of_few decide at once; if they give no TaskQueue, nothing matches.
 create or replace function taskqueue.draw_together(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
@@ -38,7 +38,7 @@ begin
              select o.task_queue_id is not null and o.task_queue_id <> all ((c.stream).passed)
                     and coalesce(o.is_accepted,
                                  taskqueue.accepts(o.definition, c.offer)
-                                 -- where several sites are offered, a TaskQueue counts in the list of one of them
+                                 -- if several sites are offered, a TaskQueue counts in the list of one of them
                                  and (cardinality(c.sites) <= 2 or o.site = '*'
                                       or o.site = taskqueue.first_site((c.offer).sites, (o.definition).sites,
                                                                        (o.definition).banned_sites))) as is_accepted
@@ -65,6 +65,6 @@ begin
 end $$;
 
 comment on function taskqueue.draw_together(text, taskqueue.parsed_description[], taskqueue.stream[]) is
-  'Draws a TaskQueue for each stream. A stream without one has exhausted all CPU buckets (bucket_index 0), or the '
-  'candidates of one: taskqueue.draw_on goes on. One for which nothing matches is left out. p_parsed: the '
-  'descriptions, by number of request, or one for all.';
+  'Draws a TaskQueue for each stream. A stream without a TaskQueue has exhausted all CPU buckets (bucket_index 0), or '
+  'the candidates of one bucket, and taskqueue.draw_on goes on. A stream for which nothing matches is left out. '
+  'p_parsed: the descriptions by number of request, or one description for all.';

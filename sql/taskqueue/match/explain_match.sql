@@ -10,7 +10,7 @@ declare
   v_definition taskqueue.definition;
 begin
   perform taskqueue.require_own_job(v_identity, p_job_id);
-  v_identity.private := false;  -- the resource is the one described, whoever asks
+  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
   v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
   v_state := taskqueue.state_of_job(p_setup, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);

@@ -1,6 +1,6 @@
--- DRAWING.md, Rare matches: the definitions that match a description whatever its CPUTime and the limits of the
--- moment, as of one snapshot. They are kept with the description unless there are many; otherwise only the fact that
--- there are many is kept, so that nobody searches again.
+-- DRAWING.md, Rare matches: the definitions that match a description, whatever its CPUTime and the present limits, as
+-- of one snapshot. They are kept with the description unless there are many. If there are many, only this fact is kept,
+-- so that no call searches again.
 create or replace function taskqueue.find_matching(p_setup text, p_parsed taskqueue.parsed_description)
 returns taskqueue.parsed_description
 language plpgsql as $$
@@ -33,4 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.find_matching(text, taskqueue.parsed_description) is
-  'A known description whose matching definitions have been searched: those of its sites and tags are tested.';
+  'Searches the definitions that match a known description, testing those of its sites and tags, and returns the '
+  'description.';

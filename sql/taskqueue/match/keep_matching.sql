@@ -1,7 +1,8 @@
--- DRAWING.md, Rare matches: by CPU bucket, since a draw reads one bucket. A draw reads all that is kept of the bucket,
--- which takes longer than candidates where too many match. This transaction may make more definitions, so it counts as
--- in flight. The tables are unlogged, so that a call without a match writes no WAL. A caller that finds the row locked
--- leaves it: nobody waits. Rows of what has become too much stay, because another call may be reading them.
+-- DRAWING.md, Rare matches: definitions are stored by CPU bucket, since a draw reads one bucket. A draw reads all kept
+-- definitions of the bucket, which takes longer than drawing candidates if too many match. This transaction may make
+-- more definitions, so it counts as in flight. The tables are unlogged, so that a call without a match writes no WAL. A
+-- caller that finds the row locked does not wait, and stores nothing. If the definitions have become too many, their
+-- rows stay, because another call may be reading them.
 create or replace function taskqueue.keep_matching(
   p_parsed_id bigint, p_ids bigint[], p_cpu_times bigint[], p_snapshot pg_snapshot
 ) returns int
@@ -28,5 +29,6 @@ begin
 end $$;
 
 comment on function taskqueue.keep_matching(bigint, bigint[], bigint[], pg_snapshot) is
-  'Stores which definitions match a description, as of a snapshot, and returns how many; null: they are more than '
-  '1,000 in a CPU bucket or 5,000 in all, or another transaction stores them. p_cpu_times: the CPU bucket of each.';
+  'Stores which definitions match a description, as of a snapshot, and returns how many; null if they are more than '
+  '1,000 in a CPU bucket or 5,000 in all, or if another transaction is storing them. p_cpu_times: the CPU bucket of '
+  'each.';

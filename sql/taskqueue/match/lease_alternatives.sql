@@ -1,5 +1,5 @@
--- DRAWING.md, Many agents at once: one resource of each of some requests. Those with limits or a JobID follow
--- those that are drawn together (taskqueue.new_streams). A description that is refused is an error of its request.
+-- DRAWING.md, Many agents at once: handles one resource of each request. Requests with limits or a JobID follow those
+-- that are drawn together (taskqueue.new_streams). A refused description is an error of its request.
 create or replace function taskqueue.lease_alternatives(
   p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_alternative int
 ) returns setof taskqueue.answer
@@ -10,11 +10,11 @@ declare
   v_numbers int[];
   v_askers taskqueue.asker[];
   v_parsed taskqueue.parsed_description;
-  -- one a request, so that its number is the subscript
+  -- one element per request, so that its number is the subscript
   v_all taskqueue.parsed_description[] :=
     array_fill(null::taskqueue.parsed_description, array[cardinality(p_requests)]);
   v_leased taskqueue.stream[];
-  v_noted int[] := '{}'::int[];  -- whose description may have to be noted
+  v_noted int[] := '{}'::int[];  -- requests whose description may have to be noted
   v_hint text;
   v_request int;
 begin

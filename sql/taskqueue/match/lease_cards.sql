@@ -1,4 +1,4 @@
--- DRAWING.md, Guarantees of the draw: the leases of jobs that were taken, and what follows.
+-- DRAWING.md, Guarantees of the draw: makes the leases of jobs that were taken, and does the steps that follow a match.
 create or replace function taskqueue.lease_cards(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[]
 ) returns void
@@ -7,7 +7,7 @@ declare
   v_parsed taskqueue.parsed_description := p_parsed[p_streams[1].request];
   v_brokered bigint[];
   v_limited taskqueue.stream[];
-  v_last taskqueue.stream[];  -- those with the last cards of a hand
+  v_last taskqueue.stream[];  -- the streams with the last cards of a hand
   v_stream taskqueue.stream;
 begin
   -- plan: the leases

@@ -1,4 +1,4 @@
--- Up to p_limit jobs for one resource, and the note that it asked.
+-- The call also notes that the resource asked.
 create or replace function taskqueue.lease_for_resource(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_request_id uuid default null,
   p_asked bigint default null, p_parsed taskqueue.parsed_description default null
@@ -23,5 +23,5 @@ end $$;
 comment on function taskqueue.lease_for_resource(
   text, jsonb, int, bigint, uuid, bigint, taskqueue.parsed_description) is
   'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed. p_request_id and p_asked are '
-  'kept with the lease of one job. p_parsed: the description, where the caller has it. Errors: PB001 (description), '
-  'PB002 (setup not granted).';
+  'kept with the lease of one job. p_parsed: the parsed description, if the caller has it. Errors: PB001 '
+  '(description), PB002 (setup not granted).';

@@ -1,11 +1,11 @@
--- DRAWING.md, Guarantees of the draw: jobs for streams, in steps over sets. The distribution is that of one after the
--- other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams draw a TaskQueue first
--- (taskqueue.draw_together), and those that drew the same one take its cards in their order (taskqueue.take_together).
--- The first stream that gets none depends on what the ones before it left: it takes and draws on alone
--- (taskqueue.take_alone, taskqueue.draw_on), and the others go on behind it.
+-- DRAWING.md, Guarantees of the draw: jobs for streams are leased in steps over sets. The distribution is the same as
+-- for one stream after the other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams
+-- draw a TaskQueue first (taskqueue.draw_together), and those that drew the same one take its cards in their order
+-- (taskqueue.take_together). The first stream that gets none depends on what the ones before it left: it takes and
+-- draws on alone (taskqueue.take_alone, taskqueue.draw_on), and the others go on behind it.
 create or replace function taskqueue.lease_together(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
-  p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- what is locked or written has an id
+  p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- all rows that are locked or written have an id
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare
@@ -59,7 +59,7 @@ begin
         v_first.number, v_first.request, v_first.token, v_first.seed # 1,
         width_bucket((v_parsed.offer).cpu_time, v_parsed.cpu_buckets), p_is_seeded => v_first.is_seeded,
         p_goes_alone => v_first.goes_alone, p_is_listed => v_first.is_listed);
-    else  -- all that matches was tried, so the other jobs of the request get nothing either
+    else  -- every matching TaskQueue was tried, so the other streams of the request get no job either
       if v_parsed.matched_at is null and v_first.is_listed then
         v_parsed := taskqueue.find_matching(p_setup, v_parsed);
       end if;
@@ -72,5 +72,5 @@ end $$;
 
 comment on function taskqueue.lease_together(
   text, taskqueue.parsed_description[], taskqueue.stream[], taskqueue.asker[], boolean) is
-  'Leases a job for each stream, and returns the streams that got one, with it. p_parsed, p_askers: the descriptions, '
-  'and who asks, by number of request. p_may_wait: as for taskqueue.renew_hand.';
+  'Leases a job for each stream, and returns the streams that got one, with their jobs. p_parsed and p_askers: the '
+  'descriptions and the callers by number of request. p_may_wait: as for taskqueue.renew_hand.';

@@ -6,4 +6,4 @@ $$;
 
 comment on function taskqueue.leased_under(taskqueue.match_request) is
   'The id of a request of taskqueue.match_many that asks for one job for one resource, as taskqueue.match_job does: '
-  'the lease has it as request_id. Null: no id, or another request.';
+  'the lease keeps it as request_id. Null if there is no id, or for any other request.';

@@ -11,9 +11,10 @@ select l.setup, l.matched_at, l.job_id, l.attempt, l.task_queue_id, l.definition
   from taskqueue.lease l
   join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
 
-comment on view taskqueue.match is 'Every match: from the history once its lease has ended, until then from the lease.';
+comment on view taskqueue.match is 'All matches, from the history if the lease has ended, otherwise from the lease.';
 comment on column taskqueue.match.attempt is 'Number of the attempt.';
-comment on column taskqueue.match.task_queue_id is 'TaskQueue that the job was taken from; 0 = loaded from a dump.';
+comment on column taskqueue.match.task_queue_id is
+  'TaskQueue from which the job was taken; 0 for a match loaded from a dump.';
 comment on column taskqueue.match.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.match.owner_group is 'Owner group.';
 comment on column taskqueue.match.owner_dn is 'Owner.';

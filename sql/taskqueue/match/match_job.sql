@@ -1,7 +1,7 @@
--- DRAWING.md, Order of the draw, in the short way: a known description, its two posting lists in the highest CPU bucket
--- (Next candidate), the next card of a hand. What does not end here goes on in taskqueue.lease_together, as a
--- stream that has reached a TaskQueue or a key. The token, which an agent cannot choose, seeds random(). The planner's
--- settings: sql/README.md, Planner settings.
+-- DRAWING.md, Order of the draw: this is the short way, for a known description, its two posting lists in the highest
+-- CPU bucket (Next candidate), and the next card of a hand. A draw that does not end here goes on in
+-- taskqueue.lease_together, as a stream that has reached a TaskQueue or a key. The token, which an agent cannot choose,
+-- seeds random(). The planner's settings: sql/README.md, Planner settings.
 -- Long because a call pays for each table (12 us) and each operator (1 us) before it reads anything.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -15,12 +15,12 @@ declare
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
-  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- what is locked or written has an id
+  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- all rows that are locked or written have an id
   v_start record;
   v_parsed taskqueue.parsed_description;
   v_leased taskqueue.stream[];
   v_tries int := 0;
-  v_above float8 := 1;  -- 1 - highest bound x key: what is left of the race
+  v_above float8 := 1;  -- 1 - highest bound x key, the rest of the race
   v_place float8;
   v_list taskqueue.posting_list;
   v_class int;  -- number of the weight class in its list
@@ -66,7 +66,8 @@ begin
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
              < q.priority * v_above * v_start.highest
              and case when d.demands & v_parsed.tests = 0
-                      then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted  -- null: test all
+                      -- null means that all conditions are tested
+                      then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted
         into v_queue
         from taskqueue.posting p
         join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.is_open
@@ -135,5 +136,6 @@ begin
 end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is
-  'Leases one waiting job to a resource; no row: nothing matches now. Later calls about the job present the attempt. '
-  'The same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases one waiting job to a resource. No row means that no job matches now. Later calls about the job present the '
+  'attempt. The same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not '
+  'granted).';

@@ -1,5 +1,5 @@
--- DRAWING.md, Guarantees of the draw: the batch form of taskqueue.match_job, with the same distribution and the same
--- settings of the planner.
+-- DRAWING.md, Guarantees of the draw: this is the batch form of taskqueue.match_job, with the same distribution and the
+-- same settings of the planner.
 create or replace function taskqueue.match_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -34,5 +34,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_jobs(text, jsonb, int, uuid) is
-  'Leases up to p_limit (1..1000) waiting jobs to a resource; no row: nothing matches now. The same request id within '
-  'ten minutes gives the same jobs. Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit (1..1000) waiting jobs to a resource. No row means that no job matches now. The same request '
+  'id within ten minutes gives the same jobs. Errors: PB001 (description), PB002 (setup not granted).';

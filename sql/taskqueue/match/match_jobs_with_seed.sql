@@ -1,5 +1,5 @@
--- DRAWING.md, Guarantees of the draw: with a seed the outcome is reproducible. For operators and tests; agents cannot
--- choose their draws.
+-- DRAWING.md, Guarantees of the draw: with a seed the outcome is reproducible. Only operators and tests call this;
+-- agents cannot choose their draws.
 create or replace function taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit int, p_seed bigint)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is
-  'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same TaskQueues takes the same '
-  'jobs. Errors: PB001, PB002.';
+  'Works like taskqueue.match_jobs with draws that follow from a seed: the same seed over the same TaskQueues takes '
+  'the same jobs. Errors: PB001, PB002.';

@@ -1,7 +1,7 @@
 -- DRAWING.md, Many agents at once: requests of many resources in one transaction, for a service that speaks for them.
--- Requests for which all can be drawn side by side come first (taskqueue.lease_together), then the others in their
--- order. A request that got no job for one resource asks for the next one in the next round. A request that is refused
--- harms no other. The planner's settings are those of taskqueue.match_job.
+-- Requests whose jobs can all be drawn side by side come first (taskqueue.lease_together), then the others in their
+-- order. A request that got no job for one resource asks for the next one in the next round. A refused request does not
+-- affect the others. The planner's settings are those of taskqueue.match_job.
 create or replace function taskqueue.match_many(p_setup text, p_requests jsonb)
 returns table (request int, job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text,
                error jsonb, payload jsonb)
@@ -20,7 +20,7 @@ begin
   v_identity := resource.identify(p_setup);
   perform taskqueue.check_requests(p_setup, p_requests);
   v_requests := taskqueue.read_requests(p_requests);
-  -- those that are refused, or have had their answer before
+  -- requests that are refused, or that already had their answer
   v_answers := array(select a from taskqueue.open_requests(p_setup, v_requests) a);
   v_open := array(select r.number from unnest(v_requests) r
                    where r.number <> all (array(select a.request from unnest(v_answers) a)));
@@ -37,7 +37,7 @@ begin
   return query
     select a.*, coalesce(p.body, case when l.brokered then workload.payload_of_task(p_setup, l.job_id) end)
       from unnest(v_answers || v_new) a
-      -- of a job that has ended since, the id may be somebody else's now
+      -- the id of a job that has ended since then may belong to another owner now
       left join taskqueue.lease l on l.setup = p_setup and l.job_id = a.job_id
                                  and taskqueue.attempt_text(l.attempt, l.token) = a.attempt
       left join workload.payload p on p.setup = p_setup and p.job_id = l.job_id
@@ -46,8 +46,8 @@ end $$;
 
 comment on function taskqueue.match_many(text, jsonb) is
   'Leases jobs for up to 1000 requests [{resources, n, request_id}, ...] in one transaction. resources: descriptions '
-  'of the resource in the order of preference, at most 10; the first that yields a job counts. n: how many jobs '
-  '(default 1; 1000 in all). request_id: as for taskqueue.match_jobs. subject: who asks, from the service alone. A row '
-  'for each job, with its payload, and for each request that is refused; a request without a row gets nothing now. '
-  'Errors of the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: PB001 (request or '
-  'description), PB002 (subject), PB006 (its request id is busy).';
+  'of the resource in the order of preference, at most 10; the first that yields a job counts. n: number of jobs '
+  '(default 1; 1000 in all). request_id: as for taskqueue.match_jobs. subject: the identity that asks, given by the '
+  'service alone. Returns a row for each job, with its payload, and for each refused request; a request without a row '
+  'gets no job now. Errors of the call: PB001 (the list), PB002 (setup not granted). Errors of a request, in its row: '
+  'PB001 (request or description), PB002 (subject), PB006 (its request id is busy).';

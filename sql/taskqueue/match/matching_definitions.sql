@@ -1,4 +1,4 @@
--- DRAWING.md, Agents that wait: what taskqueue.find_matching tests, for definitions that just got jobs.
+-- DRAWING.md, Agents that wait: makes the same tests as taskqueue.find_matching, for definitions that just got jobs.
 create or replace function taskqueue.matching_definitions(p_setup text, p_definition_ids bigint[], p_resources jsonb)
 returns table (resource int, definition_id bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp set enable_seqscan = off
@@ -34,5 +34,5 @@ begin
 end $$;
 
 comment on function taskqueue.matching_definitions(text, bigint[], jsonb) is
-  'Which of the resources, counted from 1, match which of the definitions, whatever their CPUTime and the limits of '
-  'the moment. Errors: PB001 (the list, a description), PB002 (setup not granted).';
+  'Pairs of a resource (by number, from 1) and a definition that match, whatever their CPUTime and the present limits. '
+  'Errors: PB001 (the list, a description), PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- MATCHING.md, Explanations: lists the matching TaskQueues and takes nothing; pilot submission uses it.
+-- MATCHING.md, Explanations: lists the matching TaskQueues and takes no job; pilot submission uses it.
 create or replace function taskqueue.matching_queues(p_setup text, p_resource jsonb)
 returns table (task_queue_id bigint, cpu_time bigint, priority float8, jobs bigint, requirements jsonb)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$

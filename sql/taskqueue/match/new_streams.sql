@@ -21,6 +21,6 @@ begin
 end $$;
 
 comment on function taskqueue.new_streams(taskqueue.parsed_description[], int[], bigint) is
-  'Streams at their beginning, numbered from 1: nothing is drawn yet. p_parsed, p_numbers: the description and '
-  'how many jobs are asked for, by number of request; null descriptions ask for nothing. With p_seed the '
-  'draws follow from it.';
+  'Makes streams, numbered from 1, for which nothing is drawn yet. p_parsed and p_numbers: the description and the '
+  'number of jobs by number of request; a null description asks for no job. If p_seed is given, the draws follow from '
+  'it.';

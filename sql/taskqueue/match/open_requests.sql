@@ -1,5 +1,5 @@
--- LEASES.md, Repeated requests: of many requests at once. Ids are locked in their order and nobody waits: an id that
--- another transaction has locked is refused, since that call may still give it an answer.
+-- LEASES.md, Repeated requests, for many requests at once. Ids are locked in their order, and the call does not wait:
+-- an id that another transaction has locked is refused, since that call may still give it an answer.
 create or replace function taskqueue.open_requests(p_setup text, p_requests taskqueue.match_request[])
 returns setof taskqueue.answer
 language plpgsql as $$
@@ -23,7 +23,7 @@ begin
                                        'hint', 'The first call with it still runs. Ask again.'))
       from unnest(p_requests) r
      where r.error is not null or r.request_id = any (v_busy);
-  -- looked up when all locks are held: a call that had one of them has ended
+  -- answers are looked up when all locks are held, so a call that had one of them has ended
   for v_request in
     select r.*
       from unnest(p_requests) r
@@ -49,4 +49,4 @@ begin
 end $$;
 
 comment on function taskqueue.open_requests(text, taskqueue.match_request[]) is
-  'The requests that are refused, and those that had their answer before, with it; the others are open.';
+  'The requests that are refused, and those that already had an answer, with that answer. All others are open.';

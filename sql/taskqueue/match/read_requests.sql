@@ -1,4 +1,4 @@
--- DRAWING.md, Many agents at once: the requests of a call, read once. Where several have the same id, the first one
+-- DRAWING.md, Many agents at once: the requests of a call are read once. If several have the same id, the first one
 -- counts.
 create or replace function taskqueue.read_requests(p_requests jsonb) returns taskqueue.match_request[]
 language plpgsql stable as $$
@@ -39,4 +39,4 @@ begin
 end $$;
 
 comment on function taskqueue.read_requests(jsonb) is
-  'The requests of taskqueue.match_many, in their order, and why some of them are refused.';
+  'The requests of taskqueue.match_many in their order, with the reason for each one that is refused.';

@@ -1,4 +1,4 @@
--- Why a request of taskqueue.match_many is refused before its resources are looked at. Inlined: it is not declared
+-- A request of taskqueue.match_many with a fault is refused before its resources are read. Inlined: it is not declared
 -- immutable, since format is not.
 create or replace function taskqueue.request_fault(p_request jsonb) returns text
 language sql stable as $$
@@ -21,4 +21,4 @@ language sql stable as $$
   end
 $$;
 
-comment on function taskqueue.request_fault(jsonb) is 'Why a request is refused; null: its form is right.';
+comment on function taskqueue.request_fault(jsonb) is 'The reason why a request is refused; null if its form is right.';

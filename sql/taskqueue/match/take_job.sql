@@ -1,4 +1,4 @@
--- MATCHING.md, Condition JobID: the draw does not take part.
+-- MATCHING.md, Condition JobID: there is no draw.
 create or replace function taskqueue.take_job(p_setup text, p_job_id bigint, p_task_queue_id bigint)
 returns taskqueue.card
 language plpgsql as $$
@@ -23,4 +23,4 @@ begin
 end $$;
 
 comment on function taskqueue.take_job(text, bigint, bigint) is
-  'Takes a job that was asked for by its id out of waiting; null: it is held or locked, or waits elsewhere.';
+  'Takes a job that was asked for by its id out of waiting; null if it is held, locked, or waits elsewhere.';

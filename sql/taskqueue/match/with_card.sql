@@ -10,4 +10,4 @@ language sql immutable as $$
     p_definition_id => (p_stream).definition_id, p_slots => (p_stream).slots, p_card => p_card)
 $$;
 
-comment on function taskqueue.with_card(taskqueue.stream, taskqueue.card) is 'A stream with another card.';
+comment on function taskqueue.with_card(taskqueue.stream, taskqueue.card) is 'Gives a stream another card.';

@@ -1,4 +1,4 @@
--- LEASES.md, Payloads: for whoever has the attempts; fetched once for all jobs of a call, behind the match.
+-- LEASES.md, Payloads: a caller that has the attempts gets the payloads of all jobs of a call at once, after the match.
 create or replace function taskqueue.payloads(p_setup text, p_leases jsonb)
 returns table (job_id bigint, payload jsonb)
 language plpgsql stable
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function taskqueue.payloads(text, jsonb) is
-  'The payloads of leased jobs, [{job_id, attempt}], a row a job that has one, or whose task has one, and whose '
-  'attempt is the current one. Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'The payloads of leased jobs, given as [{job_id, attempt}]: one row for each job that has a payload (or whose task '
+  'has one) and whose attempt is the current one. Errors: PB001 (not such a list), PB002 (setup not granted).';

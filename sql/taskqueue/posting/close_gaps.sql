@@ -1,5 +1,5 @@
--- DRAWING.md, Posting lists. A TaskQueue that goes can leave an empty position in its lists, and a draw that hits an
--- empty position is rejected. Where half of a weight class is empty, the TaskQueues at its end move into the gaps.
+-- DRAWING.md, Posting lists. A removed TaskQueue can leave an empty position in its lists, and a draw that hits an
+-- empty position is rejected. If half of a weight class is empty, the TaskQueues at its end move into the gaps.
 create or replace function taskqueue.close_gaps(p_setup text) returns bigint
 language plpgsql as $$
 declare
@@ -27,7 +27,7 @@ begin
       into v_count
       from taskqueue.posting p
      where p.setup = p_setup and p.list_id = v_list_id and p.weight_class = v_weight_class;
-    -- an agent that finds one of these TaskQueues empty passes it over instead of waiting for this transaction
+    -- an agent that finds one of these TaskQueues empty skips it instead of waiting for this transaction
     v_movable := array(select q.task_queue_id from taskqueue.task_queue q
                         where q.setup = p_setup
                           and q.task_queue_id in (select p.task_queue_id from taskqueue.posting p
@@ -52,5 +52,5 @@ begin
 end $$;
 
 comment on function taskqueue.close_gaps(text) is
-  'Closes the gaps of lists where half of a weight class is empty, and removes lists without a TaskQueue; returns how '
-  'many lists changed.';
+  'Closes the gaps of lists in which half of a weight class is empty, and removes lists without a TaskQueue; returns '
+  'how many lists changed.';

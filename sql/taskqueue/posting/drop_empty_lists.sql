@@ -1,6 +1,6 @@
--- DRAWING.md, Posting lists: removes lists that have become empty. The lists are locked first and tested afterwards:
--- a transaction that appends holds the row of the list until its commit, so its postings are seen. Nobody waits: a
--- list that another transaction works on is left for the next call.
+-- DRAWING.md, Posting lists: removes lists that have become empty. The lists are locked first and tested afterwards: a
+-- transaction that appends holds the row of the list until its commit, so its postings are seen. The call does not
+-- wait: a list on which another transaction works is left for the next call.
 create or replace function taskqueue.drop_empty_lists(p_setup text) returns bigint
 language plpgsql as $$
 declare

@@ -5,4 +5,5 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.listed_sites(taskqueue.offer) is
-  'The sites whose posting lists an offer reads: its own and *; of an offer without a site the one of the empty site.';
+  'The sites whose posting lists an offer reads: its own and *. An offer without a site reads the list of the empty '
+  'site.';

@@ -2,11 +2,11 @@
 -- position is given once. All lists are locked at once. A caller that waits locks them in the order of their keys, so
 -- that two never deadlock. JobAgents and submitters do not wait. A new list has no row to lock yet, and an insert would
 -- wait for another insert of the same list: its maker holds the lock of one of 32 parts into which the lists of a setup
--- are hashed. So a transaction takes at most 32 locks, however many lists and calls it makes: less than a connection's
+-- are hashed. So a transaction takes at most 32 locks, however many lists and calls it makes: fewer than a connection's
 -- share of PostgreSQL's lock table (max_locks_per_transaction, 64 by default). With a lock per list, one job with
--- 50,000 sites filled that table, and the calls of every setup failed. Two lists of one part at the same time cost a
--- posting that comes a little later. New lists get their ids in the order of their keys, because a draw follows from
--- the seed and the ids of lists: the order must not depend on the plan.
+-- 50,000 sites filled that table, and the calls of every setup failed. If two transactions make lists of one part at
+-- the same time, one posting comes a little later. New lists get their ids in the order of their keys, because a draw
+-- follows from the seed and the ids of lists: the order must not depend on the plan.
 create or replace function taskqueue.lock_lists(p_setup text, p_sites text[], p_cpu_times bigint[], p_wait boolean)
 returns boolean
 language plpgsql as $$
@@ -60,5 +60,5 @@ begin
 end $$;
 
 comment on function taskqueue.lock_lists(text, text[], bigint[], boolean) is
-  'Makes the posting lists of sites and CPU buckets where they are missing, and locks them; false: another transaction '
-  'works on one of them, and p_wait is false.';
+  'Makes missing posting lists of sites and CPU buckets, and locks all of them; false if another transaction works on '
+  'one of them and p_wait is false.';

@@ -1,15 +1,14 @@
--- DRAWING.md, Next candidate: the candidate of the race with the smallest key above the last one, by rejection
--- sampling instead of a key per TaskQueue. The faster race treats every position as a TaskQueue of the upper bound c
--- of its weight class, with the rate of the highest upper bound m. One draw gives the next key of each list, and the
+-- DRAWING.md, Next candidate: finds the candidate of the race with the smallest key above the last one, by rejection
+-- sampling instead of a key per TaskQueue. The faster race treats every position as a TaskQueue of the upper bound c of
+-- its weight class, with the rate of the highest upper bound m. One draw gives the next key of each list, and the
 -- smallest of them wins; one more draw gives the position, in proportion to the upper bounds. The TaskQueue there is
--- accepted with the probability (p/c) (1 - m x)/(1 - p x), or p/c under the policy proportional; the place of the
--- draw within the position decides. An empty position counts as priority 0. A candidate that is rejected does not
--- change the rest of the race.
--- Most definitions are compared with the offer here (taskqueue.accepts_at_once). Where more conditions have to be
--- tested (taskqueue.tests_of), the result is null and the caller tests them. One candidate takes some ten times as long
--- as one key, which limits how many are worth drawing (max_tries).
--- The cost of a candidate depends neither on the number of TaskQueues nor on that of the weight classes. The fences
--- (offset 0) make PostgreSQL compute each value once.
+-- accepted with the probability (p/c) (1 - m x)/(1 - p x), or p/c under the policy proportional; the place of the draw
+-- within the position decides. An empty position counts as priority 0. A candidate that is rejected does not change the
+-- rest of the race. Most definitions are compared with the offer here (taskqueue.accepts_at_once). If more conditions
+-- have to be tested (taskqueue.tests_of), the result is null and the caller tests them. One candidate takes about ten
+-- times as long as one key, which limits the number of candidates worth drawing (max_tries). The cost of a candidate
+-- depends neither on the number of TaskQueues nor on the number of weight classes. The fences (offset 0) make
+-- PostgreSQL compute each value once.
 create or replace function taskqueue.next_candidate(
   p_setup text, p_sites text[], p_bucket bigint, p_last_key float8, p_policy text, p_seed bigint,
   p_offer taskqueue.offer, p_tests int
@@ -50,6 +49,7 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.next_candidate(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
-  'The next candidate above p_last_key over the lists of some sites in a CPU bucket. is_accepted: it is the next '
-  'TaskQueue of the drawn order, if it has not come before, and it matches the offer; null: the caller has to test all '
-  'conditions. max_tries: how many candidates are worth drawing in such a list. No row: there is no list.';
+  'The next candidate above p_last_key over the lists of some sites in a CPU bucket. is_accepted: whether it is the '
+  'next TaskQueue in drawn order (if it has not come before) and matches the offer; null means that the caller has to '
+  'test all conditions. max_tries: the number of candidates that are worth drawing in such a list. No row means that '
+  'there is no list.';

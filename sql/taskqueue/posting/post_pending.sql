@@ -1,6 +1,6 @@
 -- DRAWING.md, Posting lists: the TaskQueues that could not be posted when they were opened
--- (taskqueue.post_task_queues). Nobody waits: what is locked is left for the next call. A JobAgent calls this, so it
--- posts a few at a time.
+-- (taskqueue.post_task_queues). The call does not wait: TaskQueues with locked lists are left for the next call. A
+-- JobAgent calls this, so it posts only a few TaskQueues at a time.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean
 language plpgsql as $$
 declare
@@ -16,7 +16,8 @@ begin
     returning u.task_queue_id
   )
   select array_agg(distinct g.task_queue_id) into v_ids from gone g;
-  insert into taskqueue.unposted (setup, task_queue_id)  -- a TaskQueue that another transaction closes or drops
+  -- skipped: a TaskQueue that another transaction closes or drops
+  insert into taskqueue.unposted (setup, task_queue_id)
   select p_setup, i
     from (select unnest(v_ids)
           except
@@ -30,5 +31,5 @@ begin
 end $$;
 
 comment on function taskqueue.post_pending(text, int) is
-  'Posts up to p_limit TaskQueues that were opened while another transaction worked on their lists; true when there '
-  'were any and all of them could be posted.';
+  'Posts up to p_limit TaskQueues that were opened while another transaction worked on their lists; true if there were '
+  'any and all of them could be posted.';

@@ -1,6 +1,6 @@
 -- DRAWING.md, Posting lists. A TaskQueue has postings while it is open: enabled, and neither it nor its owner held. The
--- caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change. Where a
--- JobAgent or submitter finds that another transaction works on one of the lists, the TaskQueues are left to
+-- caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change. If a
+-- JobAgent or submitter finds that another transaction works on one of the lists, it leaves the TaskQueues to
 -- taskqueue.post_pending.
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
@@ -75,5 +75,5 @@ begin
 end $$;
 
 comment on function taskqueue.post_task_queues(text, bigint[], boolean) is
-  'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, changing only what differs; false: they were '
-  'left to taskqueue.post_pending.';
+  'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, and writes only the differences; false if they '
+  'were left to taskqueue.post_pending.';

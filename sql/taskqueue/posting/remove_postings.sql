@@ -1,7 +1,7 @@
 -- DRAWING.md, Posting lists: a TaskQueue leaves its lists. The last TaskQueue of the weight class takes over each of
--- its positions, so that no draw hits an empty one. Nobody waits: where another transaction works on the list, or
--- drops that last TaskQueue, a gap stays until taskqueue.close_gaps. An agent that finds a TaskQueue empty while it
--- is moved here passes it over.
+-- its positions, so that no draw hits an empty one. The call does not wait: if another transaction works on the list,
+-- or drops that last TaskQueue, a gap stays until taskqueue.close_gaps. An agent that finds a TaskQueue empty while it
+-- is moved here skips it.
 create or replace function taskqueue.remove_postings(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql as $$
 declare
@@ -47,4 +47,4 @@ begin
 end $$;
 
 comment on function taskqueue.remove_postings(text, bigint) is
-  'Removes the postings of a TaskQueue that goes, and closes the gaps.';
+  'Removes the postings of a TaskQueue that is being removed, and closes the gaps.';

@@ -1,7 +1,7 @@
--- DRAWING.md, Posting lists: the summary of a list that taskqueue.next_candidate reads. The caller has locked the
--- lists, so that nobody appends meanwhile; a TaskQueue that goes meanwhile leaves an empty position, which is
--- correct, too. Only the named weight classes are counted anew: the cost depends on their number, not on the number
--- of TaskQueues.
+-- DRAWING.md, Posting lists: taskqueue.next_candidate reads this summary of a list. The caller has locked the lists, so
+-- that no other transaction appends to them. A TaskQueue that is removed at the same time leaves an empty position,
+-- which is also correct. Only the named weight classes are counted again, so the cost depends on their number, not on
+-- the number of TaskQueues.
 create or replace function taskqueue.summarize_lists(
   p_setup text, p_list_ids bigint[], p_weight_classes int[]
 ) returns void

@@ -6,4 +6,4 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.weight_class_of(float8) is
-  'The weight class of a priority: the list taskqueue.posting_list keeps its TaskQueues by weight class.';
+  'The weight class of a priority. A posting list (taskqueue.posting_list) keeps its TaskQueues by weight class.';

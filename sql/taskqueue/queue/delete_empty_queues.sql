@@ -1,4 +1,4 @@
--- MATCHING.md, TaskQueue life. One look at the index for each TaskQueue: a join would read every waiting job.
+-- MATCHING.md, TaskQueue life. The index is read once for each TaskQueue, since a join would read every waiting job.
 create or replace function taskqueue.delete_empty_queues(p_setup text) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin

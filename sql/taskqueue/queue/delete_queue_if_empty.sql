@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function taskqueue.delete_queue_if_empty(text, bigint) is
-  'Removes a TaskQueue without jobs; false: it has jobs, does not exist, or another transaction works on it. Errors: '
-  'PB002 (setup not granted).';
+  'Removes a TaskQueue without jobs; false if it has jobs, does not exist, or is in use by another transaction. '
+  'Errors: PB002 (setup not granted).';

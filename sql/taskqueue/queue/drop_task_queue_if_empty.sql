@@ -1,6 +1,6 @@
 -- MATCHING.md, TaskQueue life: an inserter holds a key share lock on the TaskQueue until it commits, so a TaskQueue
--- never disappears during an insertion. One that is locked is left for the next call that finds it empty. Nobody
--- waits. Its hand is left to taskqueue.clean_hands.
+-- never disappears during an insertion. A locked TaskQueue is left for the next call that finds it empty, so no call
+-- waits. The hand is left to taskqueue.clean_hands.
 create or replace function taskqueue.drop_task_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql as $$
 declare
@@ -25,5 +25,5 @@ begin
 end $$;
 
 comment on function taskqueue.drop_task_queue_if_empty(text, bigint) is
-  'Removes a TaskQueue without jobs and everything that belongs to it; false: it has jobs, does not exist, or another '
-  'transaction works on it.';
+  'Removes a TaskQueue without jobs and everything that belongs to it; false if it has jobs, does not exist, or is in '
+  'use by another transaction.';

@@ -1,7 +1,7 @@
 -- LEASES.md, Configuration calls: every call that matches, inserts or returns jobs enters its setup. A configuration
--- call (taskqueue.reconfigure) waits until these transactions have ended, and keeps new ones out meanwhile. Otherwise
--- a match that began before a limit was set would not count there. It is a shared advisory lock: 1 us, no row, no
--- session state. Inlined.
+-- call (taskqueue.reconfigure) waits until these transactions have ended, and keeps new ones out until it has ended
+-- itself. Otherwise a match that began before a limit was set would not count there. The mark is a shared advisory
+-- lock, which takes 1 us, no row and no session state. Inlined.
 create or replace function taskqueue.enter_setup(p_setup text) returns boolean
 language sql as $$
   select (current_setting('transaction_isolation') = 'read committed'

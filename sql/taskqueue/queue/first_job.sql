@@ -1,5 +1,5 @@
--- A probe for each user priority, which is a range, so that no index but job_order has the order: by the primary key,
--- 325,000 jobs took 3 s. Most TaskQueues have jobs of one or two user priorities.
+-- Each user priority is one probe, written as a range, so that only the index job_order gives the order: with the
+-- primary key, 325,000 jobs took 3 s. Most TaskQueues have jobs of one or two user priorities.
 create or replace view taskqueue.first_job as
 select q.setup, q.task_queue_id, j.held, j.user_priority, j.job_id, j.inserted_at
   from taskqueue.task_queue q
@@ -15,5 +15,5 @@ select q.setup, q.task_queue_id, j.held, j.user_priority, j.job_id, j.inserted_a
     order by i.user_priority, i.job_id limit 1) j;
 
 comment on view taskqueue.first_job is
-  'Of each TaskQueue and user priority the waiting job with the lowest id, and the held one. Ids ascend with time as a '
-  'rule, so one of these waits longest; a job that came back from a lease is younger than its id.';
+  'The waiting job with the lowest id, and the held one, for each TaskQueue and user priority. Ids usually ascend with '
+  'time, so one of these jobs has waited longest; a job that came back from a lease is younger than its id.';

@@ -5,6 +5,6 @@ language sql security definer set search_path = taskqueue, pg_temp as $$
 $$;
 
 comment on function taskqueue.hold(text, text, text) is
-  'Holds a waiting job (id), an owner (OwnerDN; present and future TaskQueues) or a task_queue (id): nothing of it is '
-  'matched until taskqueue.resume. Returns how many jobs or TaskQueues changed. '
-  'Errors: PB001, PB002, PB004, PB005 (leased).';
+  'Holds a waiting job (id), an owner (OwnerDN; present and future TaskQueues) or a task_queue (id): its jobs are not '
+  'matched until taskqueue.resume. Returns how many jobs or TaskQueues changed. Errors: PB001, PB002, PB004, PB005 '
+  '(leased).';

@@ -1,5 +1,5 @@
--- Locks the row of a TaskQueue whose postings the caller changes. Agents never wait for this lock: they pass over a
--- locked TaskQueue that they find empty.
+-- Locks the row of a TaskQueue whose postings the caller changes. Agents never wait for this lock: they skip a locked
+-- TaskQueue that they find empty.
 create or replace function taskqueue.lock_task_queue(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql as $$
 begin

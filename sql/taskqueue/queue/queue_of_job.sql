@@ -1,4 +1,4 @@
--- DIRAC's getTaskQueueForJob.
+-- This is DIRAC's getTaskQueueForJob.
 create or replace function taskqueue.queue_of_job(p_setup text, p_job_id bigint) returns bigint
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function taskqueue.queue_of_job(text, bigint) is
-  'The TaskQueue in which a job waits; null when it does not wait. Errors: PB002 (setup or owner not granted).';
+  'The TaskQueue in which a job waits; null if it does not wait. Errors: PB002 (setup or owner not granted).';

@@ -1,5 +1,5 @@
--- LEASES.md, Configuration calls: the exclusive side of taskqueue.enter_setup. It gives way: agents wait behind it
--- for at most 300 ms at a time.
+-- LEASES.md, Configuration calls: the exclusive side of taskqueue.enter_setup. The call gives way to agents, which wait
+-- behind it for at most 300 ms at a time.
 create or replace function taskqueue.reconfigure(p_setup text) returns void
 language plpgsql set lock_timeout = '300ms' as $$
 begin

@@ -1,5 +1,5 @@
--- Two definitions have become equal because the CPU buckets changed: leases and TaskQueues move to one of them, and
--- the jobs go to its oldest TaskQueue. A TaskQueue that an operator disabled or held stays as it is, as a sibling.
+-- Two definitions become equal when the CPU buckets change. Leases and TaskQueues then move to one of them, and the
+-- jobs go to its oldest TaskQueue. A TaskQueue that an operator disabled or held stays as it is, as a sibling.
 create or replace function taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) returns void
 language plpgsql as $$
 declare

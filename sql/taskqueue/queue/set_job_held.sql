@@ -31,5 +31,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_job_held(text, bigint, boolean) is
-  'Holds or resumes a waiting job and notes that in the history; 1 = changed. '
-  'Errors: PB004 (does not wait), PB005 (leased).';
+  'Holds or resumes a waiting job and notes that in the history; returns 1 if it changed. Errors: PB004 (does not '
+  'wait), PB005 (leased).';

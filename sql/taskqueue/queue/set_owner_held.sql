@@ -1,11 +1,12 @@
--- LEASES.md, Holds. No other call works in the setup meanwhile, so that no TaskQueue of the owner opens unnoticed.
+-- LEASES.md, Holds. No other call works in the setup at the same time, so that no TaskQueue of the owner opens
+-- unnoticed.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
 language plpgsql as $$
 declare
   v_ids bigint[] := '{}'::bigint[];
 begin
   perform taskqueue.reconfigure(p_setup);
-  perform taskqueue.require_setup(p_setup);  -- it may have been removed while this call waited
+  perform taskqueue.require_setup(p_setup);  -- the setup may have been removed while this call waited
   if p_held then
     insert into taskqueue.held_owner (setup, owner_dn, held_at)
     values (p_setup, p_owner_dn, resource.clock(p_setup))
@@ -22,5 +23,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_owner_held(text, text, boolean) is
-  'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
+  'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 if nothing '
   'changed. Errors: PB006 (busy).';

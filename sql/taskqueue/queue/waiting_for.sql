@@ -1,4 +1,4 @@
--- For the schema instance. The planner inlines it: it joins as if its tables stood in the query of the caller.
+-- The schema instance uses this. The planner inlines it and joins as if its tables were in the query of the caller.
 create or replace function taskqueue.waiting_for(p_setup text, p_site text)
 returns table (task_queue_id bigint, tags text[], min_ram float8)
 language sql stable as $$

@@ -1,4 +1,4 @@
--- For the schema instance; inlined by the planner.
+-- The schema instance uses this; the planner inlines it.
 create or replace function taskqueue.waiting_in(p_setup text, p_task_queue_id bigint)
 returns table (job_id bigint, brokered boolean)
 language sql stable as $$

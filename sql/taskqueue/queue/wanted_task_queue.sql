@@ -1,4 +1,5 @@
--- MATCHING.md, Condition JobID: with JobID, only that job, if it waits and its TaskQueue matches. Inlined.
+-- MATCHING.md, Condition JobID: a description with a JobID gets only that job, if it waits and its TaskQueue matches.
+-- Inlined.
 create or replace function taskqueue.wanted_task_queue(p_setup text, p_offer taskqueue.offer)
 returns table (task_queue_id bigint, definition_id bigint)
 language sql stable rows 1 as $$
@@ -12,5 +13,5 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
-  'The TaskQueue of the job that an offer asks for; no row: the job does not wait or is held, or its TaskQueue does '
-  'not match.';
+  'The TaskQueue of the job that an offer asks for. No row means that the job does not wait, is held, or has a '
+  'TaskQueue that does not match.';

@@ -9,9 +9,9 @@ select q.setup, q.task_queue_id, q.definition_id, q.owner_group, q.owner_dn, q.c
   left join taskqueue.resource_class c on c.setup = r.setup and c.class = r.class;
 
 comment on view taskqueue.found_reason is
-  'TaskQueues with what taskqueue.find_reasons found for their requirements.';
-comment on column taskqueue.found_reason.kept is 'Reason of the requirements; null if not looked for yet.';
+  'TaskQueues with the reasons that taskqueue.find_reasons found for their requirements.';
+comment on column taskqueue.found_reason.kept is 'Reason of the requirements; null if none was looked for yet.';
 comment on column taskqueue.found_reason.kind is 'Kind of resource that the reason names; null if there is none.';
-comment on column taskqueue.found_reason.seen_since is 'A resource that asked since then counts as seen.';
+comment on column taskqueue.found_reason.seen_since is 'Time since when a resource must have asked to count as seen.';
 comment on column taskqueue.found_reason.overtaken_at is
-  'When the kind of resource last got a job of other requirements, a sample; null if it is not known.';
+  'When the kind of resource last got a job of other requirements, from a sample; null if it is not known.';

@@ -1,5 +1,5 @@
--- The kinds of resources that came since, and all after a change of the configuration: parsed once, and compared with
--- the requirements that no resource fits, which nobody else compares again. Their hashes find the few that may fit
+-- New kinds of resources (after a change of the configuration, all kinds) are parsed once and compared with the
+-- requirements that no resource fits, which no other call compares again. Hashes find the few requirements that may fit
 -- (taskqueue.search_keys), whatever their tags.
 create or replace function taskqueue.note_kinds(p_setup text, p_now timestamptz, p_end timestamptz)
 returns bigint
@@ -13,7 +13,7 @@ declare
   v_may_fit boolean := exists (select from taskqueue.waiting_reason r
                                 where r.setup = p_setup and r.reason in ('no_resource_seen', 'too_large'));
 begin
-  v_identity.private := false;  -- the resource is the one described, whoever calls
+  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
   for v_kind in
     select c.class, c.resource
       from taskqueue.resource_class c

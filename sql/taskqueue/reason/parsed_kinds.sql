@@ -1,5 +1,5 @@
--- A query that names an unlogged table fails on a standby when it is planned; a function's statement is planned when it
--- is reached.
+-- A query that names an unlogged table fails on a standby when it is planned; the statement of a function is planned
+-- only when it is reached.
 create or replace function taskqueue.parsed_kinds(p_setup text, p_classes uuid[]) returns setof taskqueue.kind_offer
 language plpgsql stable as $$
 begin
@@ -9,4 +9,5 @@ begin
 end $$;
 
 comment on function taskqueue.parsed_kinds(text, uuid[]) is
-  'Kinds of resources as they were parsed (taskqueue.kind_offer). None on a standby, which does not have them.';
+  'Kinds of resources as they were parsed (taskqueue.kind_offer). On a standby there are none, since it does not have '
+  'the table.';

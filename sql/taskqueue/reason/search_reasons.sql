@@ -1,6 +1,6 @@
--- A kind of resource for each definition, the best first: seen lately and free; seen lately and at a limit; not seen
--- lately; the one that is too small in the fewest ways. Each search runs only where those before it found nothing, and
--- the first three end with their first hit.
+-- The searches look for a kind of resource for each definition, the best first: seen lately and free; seen lately and
+-- at a limit; not seen lately; too small in the fewest ways. Each search runs only if those before it found nothing,
+-- and the first three end with their first hit.
 create or replace function taskqueue.search_reasons(
   p_setup text, p_definition_ids bigint[], p_seen_since timestamptz, p_now timestamptz
 ) returns bigint
@@ -54,5 +54,5 @@ begin
 end $$;
 
 comment on function taskqueue.search_reasons(text, bigint[], timestamptz, timestamptz) is
-  'Finds the reason and the kind of resource of definitions (taskqueue.waiting_reason); p_seen_since: since when a '
-  'resource counts as seen. Returns how many were found.';
+  'Finds the reason and the kind of resource of definitions (taskqueue.waiting_reason); p_seen_since: the time from '
+  'which a resource counts as seen. Returns how many reasons were found.';

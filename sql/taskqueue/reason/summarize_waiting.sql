@@ -1,5 +1,6 @@
--- Pages and metrics read these counts, so that nobody else counts every waiting job. Counting takes at most a twentieth
--- of the time: the next one begins after nineteen times as long as it took. Rows that did not change are not written.
+-- Pages and metrics read these counts, so that no other call counts every waiting job. Counting takes at most a
+-- twentieth of the time: the next count begins after a pause nineteen times as long as the last one. Rows that did not
+-- change are not written.
 create or replace function taskqueue.summarize_waiting(p_setup text) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp set jit = off as $$
 declare
@@ -7,7 +8,7 @@ declare
   v_jobs bigint;
 begin
   perform resource.identify(p_setup);
-  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  perform from resource.setup s where s.setup = p_setup for key share;  -- keeps the setup from being removed
   if not found or not pg_try_advisory_xact_lock(hashtext('taskqueue.summarize_waiting'), hashtext(p_setup))
      or exists (select from taskqueue.summary s
                  where s.setup = p_setup and s.due_at > v_began and s.due_at < v_began + interval '1 hour') then
@@ -59,5 +60,5 @@ end $$;
 
 comment on function taskqueue.summarize_waiting(text) is
   'Counts the waiting jobs by reason, group and CPU bucket, and by reason and site, for monitor.waiting_by_reason and '
-  'monitor.waiting_at_site; returns how many wait, null where another call counts or the last count was just now. '
+  'monitor.waiting_at_site; returns how many wait, or null if another call is counting or the last count was just now. '
   '`broker run` calls it every few seconds (loop summarize). Errors: PB002 (setup not granted).';

@@ -6,4 +6,4 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.tags_but_size(text[]) is
-  'Tags without those that stand for processors (taskqueue.tags_offered).';
+  'Tags without those that describe processors (taskqueue.tags_offered).';

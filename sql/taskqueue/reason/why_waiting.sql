@@ -1,4 +1,4 @@
--- In words for the person whose job waits, with the numbers; every condition is in taskqueue.explain_job.
+-- The words are for the person whose job waits; taskqueue.explain_job has every condition.
 create or replace function taskqueue.why_waiting(
   p_found taskqueue.found_reason, p_held boolean, p_inserted_at timestamptz
 ) returns text
@@ -26,5 +26,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.why_waiting(taskqueue.found_reason, boolean, timestamptz) is
-  'Why a job waits, in words and with the figures: what the word of taskqueue.reason_of stands for. '
-  'p_held: whether the job itself is held.';
+  'Why a job waits, in words and with the figures: explains the word of taskqueue.reason_of. p_held: whether the job '
+  'itself is held.';

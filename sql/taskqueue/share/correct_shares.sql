@@ -1,8 +1,7 @@
--- SHARES.md, Correction by usage: a factor per owner and group from the history, expected share / used share, within
--- 1/5 to 5. Usage is the CPU time of the buckets matched within the window, among the entities that have TaskQueues
--- now.
--- With the setting shares = global the factors are those of the tree, one per group (SHARES.md, Global shares);
--- between calls for all groups, taskqueue.mark_shares maintains them.
+-- SHARES.md, Correction by usage: each owner and group has a factor from the history, expected share / used share,
+-- within 1/5 to 5. Usage is the CPU time of the buckets matched within the window, among the entities that have
+-- TaskQueues now. With the setting shares = global the factors are those of the tree, one per group (SHARES.md, Global
+-- shares); between calls for all groups, taskqueue.mark_shares maintains them.
 create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
 language plpgsql as $$
 declare
@@ -45,5 +44,5 @@ begin
 end $$;
 
 comment on function taskqueue.correct_shares(text, text) is
-  'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global; '
-  'without either there are none.';
+  'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global. '
+  'Without both settings there are no factors.';

@@ -1,7 +1,7 @@
 -- SHARES.md, Global shares: a group that is a leaf of the tree gets 1000 x the number of leaves with TaskQueues x the
--- chance of the leaf (resource.share_chances), so that a leaf gets 1000 on the average, the share of a group that is
--- no leaf. Figures measured over 15 minutes ago count as if nothing ran. A leaf without TaskQueues gets what it would
--- get if every leaf had some, so that its first TaskQueue has a priority.
+-- chance of the leaf (resource.share_chances), so that a leaf gets 1000 on the average, the share of a group that is no
+-- leaf. Figures measured more than 15 minutes ago count as if nothing ran. A leaf without TaskQueues gets the factor
+-- that it would get if every leaf had TaskQueues, so that its first TaskQueue has a priority.
 create or replace function taskqueue.global_factor(p_setup text) returns table (owner_group text, factor float8)
 language sql stable as $$
   with shares as materialized (

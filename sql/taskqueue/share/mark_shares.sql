@@ -1,4 +1,4 @@
--- SHARES.md, Global shares: groups whose factor moved by more than a tenth get new priorities by maintenance.
+-- SHARES.md, Global shares: maintenance gives new priorities to groups whose factor moved by more than a tenth.
 create or replace function taskqueue.mark_shares(p_setup text) returns bigint
 language plpgsql as $$
 declare
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function taskqueue.mark_shares(text) is
-  'Maintains the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns '
-  'how many. taskqueue.maintain recomputes them.';
+  'Keeps the factors of groups that follow global shares exact within a tenth, and marks the groups whose factor '
+  'moved; returns how many. taskqueue.maintain recomputes them.';

@@ -1,5 +1,5 @@
--- SHARES.md, When priorities change. A TaskQueue that another transaction deletes or posts is passed over and marked
--- again: recomputing waits for nobody, and nobody waits for it.
+-- SHARES.md, When priorities change. A TaskQueue that another transaction deletes or posts is skipped and marked again,
+-- so recomputing does not wait, and no other call waits for it.
 create or replace function taskqueue.recompute_shares(p_setup text, p_group text default null) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -17,7 +17,7 @@ begin
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
                        for no key update skip locked);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- the ones passed over are left for the next call
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- skipped TaskQueues are left for the next call
   select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
@@ -46,5 +46,5 @@ begin
 end $$;
 
 comment on function taskqueue.recompute_shares(text, text) is
-  'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their jobs and shares now; '
-  'returns how many TaskQueues changed. Errors: PB002 (setup not granted).';
+  'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their present jobs and '
+  'shares; returns how many TaskQueues changed. Errors: PB002 (setup not granted).';

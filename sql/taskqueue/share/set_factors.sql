@@ -1,4 +1,4 @@
--- SHARES.md, Global shares: one factor per group; factors that changed by at most p_tolerance stay as they are.
+-- SHARES.md, Global shares: each group has one factor. A factor that changed by at most p_tolerance stays as it is.
 create or replace function taskqueue.set_factors(p_setup text, p_tolerance float8 default 0) returns text[]
 language sql as $$
   with wanted as materialized (
@@ -22,5 +22,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.set_factors(text, float8) is
-  'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
+  'Writes the factors of taskqueue.global_factor that moved by more than p_tolerance, and drops all others of the '
   'setup; returns the groups that it changed.';

@@ -1,4 +1,4 @@
--- SHARES.md, Priority of a TaskQueue: the priorities of all TaskQueues of a setup or a group, as their jobs are now.
+-- SHARES.md, Priority of a TaskQueue: the priorities follow from the jobs as they are now.
 create or replace function taskqueue.share_of_task_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
 language sql stable as $$
@@ -34,5 +34,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.share_of_task_queue(text, text) is
-  'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are '
-  'and the corrections.';
+  'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the present jobs and '
+  'the corrections.';

@@ -18,6 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.own_job_events(text, bigint) is
-  'What happened to a job of the calling submitter in TaskQueues, for as long as its history is kept: matched, '
-  'running, released, expired, finished, ... Errors: PB002 (setup or owner not granted), PB004 (its owner is not '
-  'known).';
+  'Events of a job of the calling submitter in TaskQueues, for as long as its history is kept: matched, running, '
+  'released, expired, finished, ... Errors: PB002 (setup or owner not granted), PB004 (its owner is not known).';

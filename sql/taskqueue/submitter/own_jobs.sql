@@ -1,6 +1,7 @@
--- Of a private submitter: the TaskQueues of its owner or group, and of each the newest ids by the key of the jobs, a
--- probe for each user priority, which is a range: so no index but job_order has the order. Leases are walked by their
--- key, as far as it takes. A function, and no view: conditions of the caller never see a row of somebody else.
+-- For a private submitter this reads the TaskQueues of its owner or group, and the highest ids of each by the key of
+-- the jobs. Each user priority is one probe, written as a range, so that only the index job_order gives the order.
+-- Leases are read by their key, as far as necessary. This is a function instead of a view, so that conditions of the
+-- caller never see a row of another owner.
 create or replace function taskqueue.own_jobs(
   p_setup text, p_after bigint default null, p_limit int default null, p_state text default null
 ) returns table (
@@ -65,6 +66,6 @@ begin
 end $$;
 
 comment on function taskqueue.own_jobs(text, bigint, int, text) is
-  'Jobs that wait or are leased and belong to the calling submitter, the newest ids first: those below p_after, at '
-  'most p_limit (null means all), in one state (waiting, held, leased). A generic identity gets those of every owner. '
-  'Errors: PB001 (limit, state), PB002 (setup not granted).';
+  'Waiting and leased jobs of the calling submitter, the highest ids first: those below p_after, at most p_limit (null '
+  'means all), in one state (waiting, held, leased). A generic identity gets the jobs of every owner. Errors: PB001 '
+  '(limit, state), PB002 (setup not granted).';

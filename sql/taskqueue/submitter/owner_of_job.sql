@@ -1,5 +1,5 @@
--- Where the owner of a job is known: its TaskQueue, its lease, the job of brokerage (lifecycle.requirements_of makes
--- the owner of its user and share), and what the history holds of its last match or of its end while it waited.
+-- The sources of the owner of a job: its TaskQueue, its lease, the job of brokerage (lifecycle.requirements_of makes
+-- the owner from its user and share), and the history of its last match, or of its end if it was waiting.
 create or replace function taskqueue.owner_of_job(p_setup text, p_job_id bigint)
 returns table (owner_dn text, owner_group text)
 language sql stable as $$
@@ -26,4 +26,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.owner_of_job(text, bigint) is
-  'OwnerDN and OwnerGroup of a job that waits, is leased, or whose history is kept; no row = not known.';
+  'OwnerDN and OwnerGroup of a job that waits, is leased, or whose history is kept. No row means that they are not '
+  'known.';

@@ -1,4 +1,4 @@
--- Where a job is, for the person who submitted it: no role, no token, nothing of others.
+-- The answer is for the person who submitted the job: it has no role, no token, and no data of other owners.
 create or replace function taskqueue.place_of_job(p_setup text, p_job_id bigint)
 returns table (
   job_id bigint, state text, since timestamptz, site text, heard_at timestamptz, attempts int, user_priority int,
@@ -37,5 +37,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.place_of_job(text, bigint) is
-  'Where a job is: waiting, held, leased, its outcome, or the status of a job of brokerage that is in no TaskQueue '
-  'yet.';
+  'The place of a job: waiting, held, leased, its outcome, or the status of a job of brokerage that is not yet in a '
+  'TaskQueue.';

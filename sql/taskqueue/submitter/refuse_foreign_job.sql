@@ -8,4 +8,5 @@ begin
 end $$;
 
 comment on function taskqueue.refuse_foreign_job(resource.identity, bigint) is
-  'Raises that a job does not belong to a private submitter, and names the identity of the submitter. Errors: PB002.';
+  'Raises the error that a job does not belong to a private submitter, and names the identity of the submitter. '
+  'Errors: PB002.';

@@ -1,5 +1,5 @@
--- Whoever may cancel a job may look at it (taskqueue.may_touch), also when the job has ended. A job whose owner is not
--- known any more is nobody's.
+-- A caller that may cancel a job may look at it (taskqueue.may_touch), even when the job has ended. A job whose owner
+-- is no longer known belongs to nobody.
 create or replace function taskqueue.require_own_job(p_identity resource.identity, p_job_id bigint) returns void
 language plpgsql stable as $$
 declare
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.require_own_job(resource.identity, bigint) is
-  'Refuses a job that does not belong to the private submitter, waiting, leased or ended. Errors: PB002 (not its own), '
-  'PB004 (its owner is not known).';
+  'Refuses a job (waiting, leased or ended) that does not belong to the private submitter. Errors: PB002 (not its '
+  'own), PB004 (its owner is not known).';

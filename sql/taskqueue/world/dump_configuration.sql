@@ -1,4 +1,4 @@
--- worlds.md, Dumping: the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
+-- worlds.md, Dumping: gives the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
 create or replace function taskqueue.dump_configuration(p_setup text) returns jsonb
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin

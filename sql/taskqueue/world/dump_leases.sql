@@ -1,5 +1,5 @@
--- worlds.md, Dumping: on request only, because a lease contains the token of the attempt. Request
--- ids are left out: the promise of ten minutes is one of the running server.
+-- worlds.md, Dumping: leases are dumped on request only, because a lease contains the token of the attempt. Request ids
+-- are left out, since only the running server keeps answers for ten minutes.
 create or replace function taskqueue.dump_leases(p_setup text) returns table (lease jsonb)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- worlds.md, Dumping: the section task_queues, as taskqueue.load_task_queues takes it. The order depends on the
--- content only, not on ids of TaskQueues, so that loading a dump and dumping again gives the same text.
+-- worlds.md, Dumping: the section task_queues, in the form that taskqueue.load_task_queues takes. The order depends on
+-- the content only, not on ids of TaskQueues, so that loading a dump and dumping again gives the same text.
 create or replace function taskqueue.dump_task_queues(p_setup text) returns table (task_queue jsonb)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- worlds.md, Loading: leases as taskqueue.dump_leases gives them. Their agents continue with the attempts that they
--- have. Existing limits count the leases, and no other call works in the setup meanwhile.
+-- worlds.md, Loading: the agents of the loaded leases continue with their attempts. Existing limits count the leases,
+-- and no other call works in the setup at the same time.
 create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -40,7 +40,7 @@ begin
                and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), true);
     perform taskqueue.keep_leased_answers(array(select l from taskqueue.lease l
                                                  where l.setup = p_setup and l.job_id = v_lease.id));
-    perform workload.forget_payloads(p_setup, array[v_lease.id])  -- of another job with this id
+    perform workload.forget_payloads(p_setup, array[v_lease.id])  -- leases of another job with this id
       where not exists (select from taskqueue.lease l
                          where l.setup = p_setup and l.job_id = v_lease.id
                            and taskqueue.attempt_text(l.attempt, l.token) = v_lease.attempt);

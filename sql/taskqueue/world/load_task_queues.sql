@@ -1,6 +1,6 @@
 -- worlds.md, Loading: each element of task_queues becomes a TaskQueue of its own, whatever its size, so that a dump
--- comes back as it was (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so
--- that two loads never deadlock.
+-- comes back as it was (insert_jobs would fill siblings up to queue_size instead). Elements are loaded in the order of
+-- the digests, so that two loads never deadlock.
 create or replace function taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -58,6 +58,6 @@ begin
 end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
-  'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a '
-  'call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps and '
-  'workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+  'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs '
+  'per call, all or none. Jobs that already wait are moved there. Returns the number of jobs. This is for operators, '
+  'to load dumps and workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
