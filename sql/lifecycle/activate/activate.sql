@@ -1,5 +1,5 @@
 -- STATES.md, From task to TaskQueue. A job that has a queue is assigned; a job whose input is there is activated, and
--- waits in a TaskQueue from the same commit on. Jobs that somebody else is moving are passed over.
+-- waits in a TaskQueue from the same commit on. Jobs that another transaction is moving are skipped.
 create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
 returns table (status text, jobs bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -35,7 +35,7 @@ begin
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
       with part as materialized (
-        -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would
+        -- runs once for each task, queue and core count; a nested loop would run it for each pair of jobs
         select i.task_id, i.queue, i.cores from workload.job i
          where i.setup = p_setup and i.job_id = any (v_ids)
          group by i.task_id, i.queue, i.cores
@@ -71,5 +71,5 @@ begin
 end $$;
 
 comment on function lifecycle.activate(text, int) is
-  'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in '
-  'a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Assigns the defined jobs that have a queue, and activates up to p_limit jobs whose input is at their queue, which '
+  'then wait in a TaskQueue. Returns how many jobs changed. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -29,5 +29,4 @@ set plan_cache_mode = force_custom_plan as $$
    limit p_limit
 $$;
 
-comment on function lifecycle.defined_jobs(text, int) is
-  'Defined jobs that have a queue, those made first before others.';
+comment on function lifecycle.defined_jobs(text, int) is 'Defined jobs that have a queue, the oldest first.';

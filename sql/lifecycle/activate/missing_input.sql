@@ -1,12 +1,13 @@
--- STATES.md, From task to TaskQueue. The files of a job are those of workload.job_file. Files are counted; they are
--- read only where a copy names its files, or where two datasets of the task share a name: a copy of either has it.
+-- STATES.md, From task to TaskQueue. The files of a job are those of workload.job_file. Files are counted. They are
+-- read only if a copy names its files, or if two datasets of the task share a name, since a copy of either has the
+-- file.
 create or replace function lifecycle.missing_input(p_setup text, p_task_ids bigint[], p_queues text[])
 returns table (task_id bigint, queue text, numbers int8multirange)
 language sql stable rows 10000 set jit = off set enable_nestloop = off set enable_sort = off set work_mem = '64MB'
 set plan_cache_mode = force_custom_plan as $$
   with lacking as materialized (
     select l.* from lifecycle.lacking_input(p_setup, p_task_ids, p_queues) l
-  ), several as materialized (  -- a file that is missing in one may be there in another
+  ), several as materialized (  -- a file that is missing in one copy may be in another
     select l.task_id, l.queue
       from lacking l
      group by l.task_id, l.queue
@@ -45,5 +46,5 @@ set plan_cache_mode = force_custom_plan as $$
 $$;
 
 comment on function lifecycle.missing_input(text, bigint[], text[]) is
-  'Numbers of the jobs whose input is not at their queue, for each pair of task and queue (arrays side by side) where '
-  'a dataset has no complete copy; 0 stands for the jobs without a number.';
+  'Numbers of the jobs whose input is not at their queue, for each pair of task and queue (parallel arrays) for which '
+  'a dataset has no complete copy; 0 means the jobs without a number.';

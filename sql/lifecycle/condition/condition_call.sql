@@ -1,5 +1,5 @@
 -- Names are looked up in the catalogue and quoted, so no text of a timeout becomes SQL. A condition runs as the owner
--- of pgbroker: only a function whose owner could act as that role anyway is called.
+-- of pgbroker, so only a function is called whose owner could act as that role anyway.
 create or replace function lifecycle.condition_call(p_rule text, p_function text) returns text
 language plpgsql stable as $$
 declare

@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function lifecycle.condition_calls(text) is
-  'SQL that calls the conditions of the timeout at a.place on the facts a.facts: null if all hold, else why the first '
-  'does not. Errors: PB001, PB002 (a condition of the setup''s own does not fit).';
+  'SQL that calls the conditions of the timeout at a.place on the facts a.facts: null if all hold, else the reason of '
+  'the first that does not. Errors: PB001, PB002 (a condition of the setup''s own does not fit).';

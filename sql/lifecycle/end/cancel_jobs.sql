@@ -16,12 +16,12 @@ begin
       using errcode = 'PB001', hint = 'A call takes up to 100,000 jobs; use several calls.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
-    loop  -- until nobody moved it between one look and the other
+    loop  -- repeated until no other transaction moved the job between the two reads
       select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;
       begin
         answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
         exit;
-      exception when sqlstate 'PB004' then  -- no TaskQueue has it
+      exception when sqlstate 'PB004' then  -- no TaskQueue has the job
         v_status := coalesce(v_status, (
           select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = cancel_jobs.job_id));
         if v_status is null or v_identity.private then
@@ -48,6 +48,7 @@ begin
 end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is
-  'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent learns that at '
-  'its next report), or that it has ended, and how. Errors: PB001 (reason, too many jobs), PB002 (setup or owner not '
-  'granted), PB004 (no such job; of a private submitter, that none of its waits or is leased).';
+  'Cancels jobs, brokered or only inserted, all or none. The answer for each job is ended, kill asked (its agent '
+  'learns that at its next report), or its outcome if it has already ended. Errors: PB001 (reason, too many jobs), '
+  'PB002 (setup or owner not granted), PB004 (no such job; for a private submitter, no waiting or leased job of its '
+  'own).';

@@ -1,4 +1,4 @@
--- A task that is not wanted any more: no broker takes it, and its jobs are cancelled.
+-- This is for a task that is no longer wanted: no broker takes it, and its jobs are cancelled.
 create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function lifecycle.cancel_task(text, bigint, text) is
-  'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by '
+  'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, with an answer for each job as from '
   'lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';

@@ -1,7 +1,7 @@
--- STATES.md, Brokered jobs. Whatever a job is doing, it ends, and it leaves every TaskQueue and count at the same
--- commit. Rows are locked in the order TaskQueue, lease, job, as agents lock them; end_job waits for a caller that is
--- moving the job. A job that neither waits nor is leased ends only from the status that it had before both were looked
--- at. If it was moved meanwhile, it is looked at once more.
+-- STATES.md, Brokered jobs. The job ends in any state, and leaves every TaskQueue and count at the same commit. Rows
+-- are locked in the order TaskQueue, lease, job, as agents lock them; end_job waits for a caller that is moving the
+-- job. A job that neither waits nor is leased ends only from the status that it had before both tables were read. If it
+-- was moved in between, the tables are read once more.
 create or replace function lifecycle.end_job(
   p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null
 ) returns text
@@ -37,11 +37,11 @@ begin
         return v_from;
       end if;
     exception when sqlstate 'PB006' then
-      null;  -- the change is undone, and the job is to be found where it waits
+      null;  -- the change is undone, and the job can be found where it waits
     end;
   end loop;
 end $$;
 
 comment on function lifecycle.end_job(text, bigint, text, text, text) is
-  'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. '
-  'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
+  'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns its last status. Errors: PB002 '
+  '(setup not granted), PB004 (no such job), PB005 (it has ended).';

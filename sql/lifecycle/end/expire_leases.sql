@@ -1,5 +1,6 @@
 -- STATES.md, Expired leases. A running lease of a brokered job is left to lifecycle.watch_timeouts. A lease that
--- somebody else has locked is passed over: its agent is calling. A dry run uses the same statements, without a lock.
+-- another transaction has locked is skipped, since its agent is calling. A dry run uses the same statements, without a
+-- lock.
 create or replace function lifecycle.expire_leases(
   p_setup text, p_most int default 1000, p_dry_run boolean default false
 ) returns table (rule text, action text, jobs bigint)
@@ -61,6 +62,7 @@ begin
 end $$;
 
 comment on function lifecycle.expire_leases(text, int, boolean) is
-  'Ends leases that have expired, up to so many of each kind (null means the setting most): jobs that never started go '
-  'back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only '
-  'says how many, and waits for nobody. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Ends leases that have expired, up to p_most of each kind (null means the setting most). Jobs that never started go '
+  'back to their queue, or fail after the number of attempts in the setting; jobs without a recent heartbeat fail. '
+  'p_dry_run only counts them, and does not wait. Returns how many leases ended. Errors: PB001 (no such setup), PB002 '
+  '(setup not granted).';

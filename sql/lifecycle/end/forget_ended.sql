@@ -1,6 +1,6 @@
--- Ended jobs leave workload.job when they are old (jobs_kept), and their status the counts of their task in the same
--- statement. A part of a task's input counts as done by the job that did it: while its task has parts to assign, or
--- jobs at work that may give theirs back, that job stays, or its part would be done once more.
+-- Old ended jobs (jobs_kept) leave workload.job, and the counts of their task change in the same statement. A part of a
+-- task's input counts as done as long as the job that did it is kept. So this job stays while its task has parts to
+-- assign, or jobs at work that may give theirs back; otherwise the part would be done once more.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
@@ -42,6 +42,6 @@ begin
 end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
-  'Forgets up to so many jobs (null means the setting) that ended longer than jobs_kept ago, and returns how many. '
-  'Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
+  'Forgets up to p_limit jobs (null means the setting) that ended longer than jobs_kept ago, and returns how many. '
+  'Jobs that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

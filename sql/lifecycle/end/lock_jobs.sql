@@ -1,6 +1,6 @@
--- In the order of everybody: TaskQueue, lease, job. A job that somebody else is moving is passed over: its
--- agent speaks, or another watcher ends it. What comes into a TaskQueue or a lease between two of the
--- statements is passed over, too.
+-- The order of the locks is that of all callers: TaskQueue, lease, job. A job that another transaction is moving is
+-- skipped, since its agent is calling or another watcher is ending it. A job that enters a TaskQueue or a lease between
+-- two of the statements is also skipped.
 create or replace function lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) returns bigint[]
 language plpgsql as $$
 declare

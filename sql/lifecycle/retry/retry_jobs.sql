@@ -1,5 +1,5 @@
--- Failed work is not tried again by itself: an operator who knows why it failed calls this. Tasks are taken in order,
--- as every caller does that gives work back to them.
+-- Failed work is not tried again automatically; an operator who knows why it failed calls this. Tasks are taken in
+-- order, as in every call that gives work back to them.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -51,5 +51,5 @@ end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
-  'new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. '
-  'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+  'new jobs from it, which know the queues of the old ones. The history of the old jobs names the role that gave the '
+  'work back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

@@ -1,5 +1,5 @@
--- TIMEOUTS.md, Rules and actions. The closed job keeps the record of where it was. A job that was not made here is
--- only closed.
+-- TIMEOUTS.md, Rules and actions. The closed job keeps the record of its queue. A job that was not made here is only
+-- closed.
 create or replace function lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) returns text
 language plpgsql as $$
 declare

@@ -1,7 +1,8 @@
--- Shares as they are used now. Where jobs were made here (their ids are from 10^12 on) it is they and the counts kept
--- elsewhere (workload.statistic) that say what runs and waits; else the figures of the setup's shares hold as they were
--- loaded. Jobs that an agent has taken run (PanDA counts sent and running; here starting is in a slot, too), activated
--- ones are queued, all others count nowhere. HS06 are cores times the queue's corepower, 10 where it has none.
+-- Shares as they are used now. If jobs were made here (their ids are from 10^12 on), these jobs and the counts kept
+-- elsewhere (workload.statistic) give the running and waiting work; otherwise the loaded figures of the setup's shares
+-- hold. Jobs that an agent has taken count as running (PanDA counts sent and running; here a starting job is also in a
+-- slot), activated ones count as queued, and all others do not count. HS06 are cores times the queue's corepower, or 10
+-- if it has none.
 create or replace function lifecycle.current_shares(p_setup text) returns table (share resource.share, counted boolean)
 language plpgsql stable as $$
 declare
@@ -33,5 +34,5 @@ begin
 end $$;
 
 comment on function lifecycle.current_shares(text) is
-  'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs '
-  'are made here (counted), else as loaded.';
+  'The shares of a setup with their running and waiting work (HS06). If jobs are made here (counted), it comes from '
+  'the jobs here and the counts kept elsewhere, otherwise from the loaded figures.';

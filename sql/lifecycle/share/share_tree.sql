@@ -1,4 +1,4 @@
--- The tree of global shares as it is used now: what monitor.share_tree shows.
+-- monitor.share_tree shows this tree of global shares with its present usage.
 create or replace function lifecycle.share_tree(p_setup text)
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function lifecycle.share_tree(text) is
-  'The tree of global shares of a setup: targets, usage now, and which leaf is furthest behind its target (behind = '
-  '1); see resource.tree_of_shares. Errors: PB001, PB002 (setup not granted).';
+  'The tree of global shares of a setup: targets, present usage, and the leaf that is furthest behind its target '
+  '(behind = 1); see resource.tree_of_shares. Errors: PB001, PB002 (setup not granted).';

@@ -1,6 +1,7 @@
--- Planned anew at each call: some jobs, all jobs, and all timeouts of one job are three different queries.
--- Long because the steps are one query: the least limit of each timeout comes first, and a job that is younger is
--- looked at no further. Of a million jobs nearly all are.
+-- The query is planned again at each call: some jobs, all jobs, and all timeouts of one job are three different
+-- queries.
+-- Long because the steps are one query: the least limit of each timeout comes first, and a younger job is not examined
+-- any further. Nearly all of a million jobs are younger.
 create or replace function lifecycle.aged_jobs(p_setup text, p_job_ids bigint[], p_all boolean)
 returns table (place int, facts lifecycle.timeout_facts, action text, is_leased boolean, since timestamptz,
                time_limit interval, limit_from text)
@@ -11,7 +12,8 @@ begin
   return query
   with rule as materialized (
     select l.*, (l.timeout).*,
-           -- what is dear to look up is looked up for the conditions that read it; those of others may
+           -- expensive facts are looked up only for the conditions that read them; conditions of others may read any
+           -- fact
            exists (select from unnest((l.timeout).conditions) c
                     where not starts_with(c, 'lifecycle.condition_')
                        or starts_with(c, 'lifecycle.condition_idle')) as reads_start,
@@ -103,6 +105,6 @@ begin
 end $$;
 
 comment on function lifecycle.aged_jobs(text, bigint[], boolean) is
-  'Jobs (some, or null means all that have not ended) with the timeouts whose limit they have passed (p_all: all '
-  'timeouts, whatever the age): the facts that conditions see, since when the age counts, the limit and where it comes '
-  'from, and what would become of the job.';
+  'Jobs (the given ones; null means all that have not ended) with the timeouts whose limit they have passed (p_all: '
+  'all timeouts, whatever the age). Columns are the facts for conditions, the time from which the age counts, the '
+  'limit with its source, and the action for the job.';

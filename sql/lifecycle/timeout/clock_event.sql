@@ -7,4 +7,4 @@ language sql immutable as $$
 $$;
 
 comment on function lifecycle.clock_event(text) is
-  'The event since which the clock of a timeout counts, for a sentence that ends in ago.';
+  'The event from which the clock of a timeout counts, as words before "ago".';

@@ -1,4 +1,4 @@
--- TIMEOUTS.md, Fast rebrokerage. Loaded counts are counted; only the jobs of this database can be moved. All three
+-- TIMEOUTS.md, Fast rebrokerage. Loaded counts are included, but only the jobs of this database can be moved. All three
 -- thresholds are strict. panda2026 moves one job less, and only reports if the limit of the share is 0 or not set.
 create or replace function lifecycle.fast_excess(p_setup text)
 returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
@@ -61,5 +61,5 @@ $$;
 
 comment on function lifecycle.fast_excess(text) is
   'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
-  'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null if they are '
-  'brokered again. Errors: PB002 (setup not granted).';
+  'rebrokerage, how many jobs are above all of them, and the reason why they stay where they are (why_not, null if '
+  'they are brokered again). Errors: PB002 (setup not granted).';

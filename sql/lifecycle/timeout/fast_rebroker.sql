@@ -1,5 +1,5 @@
--- TIMEOUTS.md, Fast rebrokerage. Counts and jobs are read in one statement, and a job that cannot be had is not
--- replaced by another: two calls at once move what one would.
+-- TIMEOUTS.md, Fast rebrokerage. Counts and jobs are read in one statement, and a locked job is not replaced by
+-- another, so two simultaneous calls move the same jobs as one would.
 create or replace function lifecycle.fast_rebroker(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
@@ -68,6 +68,6 @@ begin
 end $$;
 
 comment on function lifecycle.fast_rebroker(text, boolean, int) is
-  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so many '
-  'in all (null means the setting); p_dry_run only says how many. Returns where, what was counted, how many are too '
-  'many and how many went. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+  'Gives surplus jobs at a queue back to their tasks, by queue and share, lowest job id first, up to p_limit in all '
+  '(null means the setting); p_dry_run only counts them. Returns queue and share, the counts, the surplus, and how '
+  'many jobs went. Two simultaneous calls are safe. Errors: PB001 (most), PB002 (setup not granted).';

@@ -7,5 +7,4 @@ language sql stable as $$
 $$;
 
 comment on function lifecycle.is_exempt(text, text, text[]) is
-  'Whether a timeout that is skipped at such queues (lifecycle.timeout_rule.skipped_at) passes over the '
-  'jobs of a queue.';
+  'Whether a timeout with lifecycle.timeout_rule.skipped_at skips the jobs of a queue.';

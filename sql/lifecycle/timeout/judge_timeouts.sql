@@ -1,4 +1,4 @@
--- What acts (lifecycle.overdue) and what explains (lifecycle.explain_timeouts) read the same rows.
+-- The action (lifecycle.overdue) and the explanation (lifecycle.explain_timeouts) read these same rows.
 create or replace function lifecycle.judge_timeouts(
   p_setup text, p_job_ids bigint[] default null, p_all boolean default false
 ) returns table (job_id bigint, task_id bigint, place int, rule text, status text, action text, clock text,
@@ -20,6 +20,6 @@ begin
 end $$;
 
 comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
-  'Jobs (some, or null means all that have not ended) by timeout: since when the age counts, the limit, and what keeps '
-  'the timeout from applying, null means nothing. p_all: all timeouts of each job; else only those whose limit it has '
-  'passed.';
+  'Jobs (the given ones; null means all that have not ended) by timeout: the time from which the age counts, the '
+  'limit, and the reason why the timeout does not apply (null if it applies). p_all: all timeouts of each job, '
+  'otherwise only those whose limit it has passed.';

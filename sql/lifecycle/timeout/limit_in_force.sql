@@ -8,4 +8,5 @@ language sql stable as $$
 $$;
 
 comment on function lifecycle.limit_in_force(text, text, text) is
-  'Hours that a key of the configuration of pandaserver has, 0 to 1e6; null if the key is not set, or no number.';
+  'Value of a key of the configuration of pandaserver in hours, 0 to 1e6; null if the key is not set or is not a '
+  'number.';

@@ -11,4 +11,5 @@ language sql stable as $$
 $$;
 
 comment on function lifecycle.overdue(text, bigint[]) is
-  'Jobs (some, or null means all) that a timeout applies to: the first rule in order, its action, and why in words.';
+  'Jobs (the given ones; null means all) to which a timeout applies: the first rule in order, its action, and the '
+  'reason in words.';

@@ -7,4 +7,4 @@ begin
 end $$;
 
 comment on function lifecycle.remove_timeout(text, text) is
-  'Removes a timeout that lifecycle.set_timeout added. False: there was none. Errors: PB002 (setup not granted).';
+  'Removes a timeout that lifecycle.set_timeout added. False if there was none. Errors: PB002 (setup not granted).';

@@ -17,4 +17,5 @@ return case
 end;
 
 comment on function lifecycle.scope_obstacle(lifecycle.timeout_facts, lifecycle.timeout) is
-  'Why a timeout is not for a job by its status, queue, label or priority; null if the timeout is for the job.';
+  'The reason why a timeout does not concern a job, from its status, queue, label or priority; null if it concerns the '
+  'job.';

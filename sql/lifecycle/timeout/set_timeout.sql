@@ -35,6 +35,6 @@ exception
 end $$;
 
 comment on function lifecycle.set_timeout(text, text, jsonb) is
-  'Adds a timeout of the setup''s own, or changes one: an object of columns of lifecycle.own_timeout; what is not '
-  'given stays. Times are texts such as "2 days", or numbers of seconds. Errors: PB001 (a key, a value or a condition '
-  'that does not fit), PB002 (setup not granted, or the owner of a condition is not trusted).';
+  'Adds a timeout of the setup''s own, or changes one, by an object of columns of lifecycle.own_timeout; columns that '
+  'are not given stay. Times are texts such as "2 days", or numbers of seconds. Errors: PB001 (a key, a value or a '
+  'condition that does not fit), PB002 (setup not granted, or the owner of a condition is not trusted).';

@@ -1,5 +1,5 @@
 -- TIMEOUTS.md, Table of timeouts, base profile documented. No timeout applies at a queue that is paused or has
--- disableReassign in its catchall. Values that few timeouts have are in the column more.
+-- disableReassign in its catchall. Values that only few timeouts have are in the column more.
 create or replace view lifecycle.timeout_documented as
 select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::interval as constant, r.action,
        r.more::jsonb as more, r.description

@@ -1,4 +1,5 @@
--- The configuration is read once for all jobs. A number in it is hours, one of a queue days; 1e6 is as good as never.
+-- The configuration is read once for all jobs. A number in it means hours; a number of a queue means days; 1e6 is as
+-- good as never.
 create or replace function lifecycle.timeout_limits(p_setup text)
 returns table (timeout lifecycle.timeout, name_prefix text, by_name jsonb, by_key interval, by_setting interval,
                least_limit interval)

@@ -1,4 +1,4 @@
--- TIMEOUTS.md, Table of timeouts, base profile panda2026. Values that few timeouts have are in the column more.
+-- TIMEOUTS.md, Table of timeouts, base profile panda2026. Values that only few timeouts have are in the column more.
 -- Long because each timeout is a row with its description.
 create or replace view lifecycle.timeout_panda2026 as
 select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::interval as constant, r.action,

@@ -11,7 +11,7 @@ select p.profile, p.position, p.rule, p.statuses, r.labels, r.not_labels, r.prio
  cross join lateral jsonb_populate_record(null::lifecycle.timeout, p.more) r;
 
 comment on view lifecycle.timeout_rule is
-  'Timeouts of the base profiles, in the order in which they are looked at: the first that a job is overdue by '
+  'Timeouts of the base profiles, in the order in which they are examined; the first one that a job has passed '
   'applies. An age must be above its limit. The limit is the first that exists of key_by_name, key, queue_column, '
   'queue_setting and constant.';
 comment on column lifecycle.timeout_rule.profile is 'Base profile: documented or panda2026.';

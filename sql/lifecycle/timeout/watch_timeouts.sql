@@ -1,7 +1,7 @@
--- TIMEOUTS.md, Watching. Candidates are read without a lock; then a few at a time are locked and judged once more: a
--- heartbeat that came meanwhile counts, and what another watcher ended is not ended again. Tasks are taken in order, so
--- that two watchers who give work back to the same tasks wait for each other and never deadlock. Leased jobs that were
--- sent are left to lifecycle.expire_leases.
+-- TIMEOUTS.md, Watching. Candidates are read without a lock; then a few at a time are locked and judged once more, so a
+-- heartbeat that came in between counts, and a job that another watcher ended is not ended again. Tasks are taken in
+-- order, so that two watchers that give work back to the same tasks wait for each other and never deadlock. Leased jobs
+-- that were sent are left to lifecycle.expire_leases.
 create or replace function lifecycle.watch_timeouts(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (rule text, action text, jobs bigint)
@@ -61,6 +61,6 @@ begin
 end $$;
 
 comment on function lifecycle.watch_timeouts(text, boolean, int) is
-  'Ends the jobs that a timeout of the setup applies to, or gives their work back to their tasks, up to p_limit by '
-  'rule (null means the setting most); p_dry_run only counts. Returns a row for each rule and action that touched any. '
-  'Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+  'Ends the jobs to which a timeout of the setup applies, or gives their work back to their tasks, up to p_limit per '
+  'rule (null means the setting most); p_dry_run only counts. Returns a row for each rule and action that touched a '
+  'job. Two simultaneous calls are safe. Errors: PB001 (most), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- Leadership is a row that expires, by the server's clock: no session holds it, so it works behind PgBouncer,
--- and who dies loses it by itself. A lead that was renewed later than now is of a clock that was put back since.
+-- Leadership is a row that expires, by the server's clock. No session holds it, so it works behind PgBouncer, and a
+-- process that dies loses it automatically. A lead that was renewed later than now means that the clock was set back.
 -- The beats of all loops come in one statement: a row is written once in a few seconds, however short its period is.
 create or replace function lifecycle.lead(
   p_setup text, p_holder uuid, p_held_by text, p_for interval, p_loops jsonb
@@ -57,7 +57,7 @@ begin
 end $$;
 
 comment on function lifecycle.lead(text, uuid, text, interval, jsonb) is
-  'Takes or renews the lead of loops of a setup, or of all setups (null), where nobody else has it; p_loops is '
+  'Takes or renews the lead of loops of a setup, or of all setups (null), unless another process has it. p_loops is '
   '[{name, period, began, ended, error}]: the period in seconds, how many seconds ago the last round began and ended, '
-  'and what it could not do. Returns for each loop whether the caller leads, and who does until when. '
-  'Errors: PB001 (also no such setup), PB002 (setup not granted), 55P03 (somebody locks a loop).';
+  'and the error of the round. Returns for each loop whether the caller leads, and the leader with the time until '
+  'which it leads. Errors: PB001 (also no such setup), PB002 (setup not granted), 55P03 (somebody locks a loop).';

@@ -1,5 +1,5 @@
--- Beside the timeouts: counts that came to nothing and partitions of the history, both of all setups; and jobs of one
--- setup that ended long ago.
+-- This is the maintenance besides timeouts: zero counts and partitions of the history, both for all setups; and jobs of
+-- one setup that ended long ago.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin
@@ -18,6 +18,6 @@ begin
 end $$;
 
 comment on function lifecycle.maintain(text) is
-  'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to '
-  'nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. '
-  'Safe to run twice at once. Errors: PB002 (setup not granted).';
+  'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that are zero, '
+  'and makes and drops partitions of the history of jobs. Returns a row per step with its result. Two simultaneous '
+  'calls are safe. Errors: PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- What belongs to no setup: partitions of all three histories. Also the last step of an upgrade, so that the first
+-- Partitions of all three histories belong to no setup. This is also the last step of an upgrade, so that the first
 -- events of a new database find the partition of their day.
 create or replace function lifecycle.make_partitions() returns table (step text, changed bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -10,4 +10,4 @@ end $$;
 
 comment on function lifecycle.make_partitions() is
   'Makes the partitions of today (UTC) and the days ahead of the histories of TaskQueues, jobs and decisions, and '
-  'drops those beyond the retention. Returns what it did, a row a step. Safe to run twice at once.';
+  'drops those beyond the retention. Returns a row per step with its result. Two simultaneous calls are safe.';

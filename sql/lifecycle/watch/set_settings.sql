@@ -13,6 +13,6 @@ comment on function lifecycle.set_settings(text, jsonb) is
   'Changes settings of the life of jobs in a setup, all or none: timeouts (documented, with the alias doc, or '
   'panda2026; null means the base profile of the setup''s profile), most (jobs that one call touches at most, by '
   'rule), jobs_kept (how long ended jobs are kept: a text such as "30 days", or a number of seconds), '
-  'minute_samples_kept, hour_samples_kept, day_samples_kept, most_series (the history of figures), loops (which loops '
-  'the setup needs: an array; null means by default, see lifecycle.needed_loop). Errors: PB001 (key or value), PB002 '
-  '(setup not granted).';
+  'minute_samples_kept, hour_samples_kept, day_samples_kept, most_series (the history of figures), loops (an array of '
+  'the loops that the setup needs; null means the default of lifecycle.needed_loop). Errors: PB001 (key or value), '
+  'PB002 (setup not granted).';

@@ -1,4 +1,5 @@
--- Settings of every setup, also of those that never changed one. No function of brokerage is called: viewers read this.
+-- Settings of every setup, including setups that never changed one. The view calls no function of brokerage, since
+-- viewers read it.
 create or replace view lifecycle.setting_in_force as
 select p.setup,
        coalesce(s.timeouts,
@@ -23,4 +24,4 @@ comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
 comment on column lifecycle.setting_in_force.loops is
   'Loops of broker run that the setup needs, a list such as ["maintain", "watchdog"]; null means maintain and watchdog '
-  'while there are jobs, and every loop that once ran. [] = none: others do the work.';
+  'while there are jobs, and every loop that once ran. [] means none, since other processes do the work.';

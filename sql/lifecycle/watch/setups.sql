@@ -1,4 +1,5 @@
--- Whom a watcher watches: one setup, or all. One that leaves is tried: whoever moved it may have died.
+-- A watcher watches one setup or all. A setup that is leaving the shard is still tried, since the process that was
+-- moving it may have died.
 create or replace function lifecycle.setups(p_setup text default null) returns setof text
 language plpgsql stable security definer set search_path = lifecycle, pg_temp as $$
 begin
@@ -14,5 +15,5 @@ begin
 end $$;
 
 comment on function lifecycle.setups(text) is
-  'Setups to watch: the one given, or all that this shard has. Errors: PB001 (there is no such setup), PB002 '
-  '(setup not granted).';
+  'Setups to watch: the given one, or all of this shard. Errors: PB001 (there is no such setup), PB002 (setup not '
+  'granted).';

@@ -9,4 +9,5 @@ begin
 end $$;
 
 comment on function lifecycle.stand_down(uuid) is
-  'Gives up all leads of a holder before they expire, so that another takes them at once; returns how many they were.';
+  'Gives up all leads of a holder before they expire, so that another process takes them at once; returns the number '
+  'of leads.';

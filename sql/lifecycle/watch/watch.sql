@@ -1,6 +1,6 @@
--- TIMEOUTS.md, Watching. A procedure, so that it commits between steps: what is done stays done, and locks are short.
--- Leases are looked at again after each step that may last with a million jobs. A procedure that commits cannot be
--- SECURITY DEFINER; nothing here needs rights of its own.
+-- TIMEOUTS.md, Watching. It is a procedure, so that it can commit between steps: finished steps stay done, and locks
+-- are short. Leases are examined again after each step that may take long with a million jobs. A procedure that commits
+-- cannot be SECURITY DEFINER; nothing here needs rights of its own.
 create or replace procedure lifecycle.watch(
   p_setup text default null, p_dry_run boolean default false, p_often boolean default false,
   inout p_report jsonb default null
@@ -11,7 +11,7 @@ declare
   v_setup text;
   v_step text;
   v_said jsonb;
-  v_a_call constant int := 1000;  -- jobs between two commits
+  v_a_call constant int := 1000;  -- number of jobs between two commits
   v_calls int;
 begin
   p_report := '[]';
@@ -27,7 +27,7 @@ begin
         begin
           v_said := lifecycle.watch_step(
             v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
-        exception when others then  -- what is wrong with one setup keeps nothing from the others, and is tried again
+        exception when others then  -- a fault in one setup does not stop the others, and the step is tried again
           v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
         end;
         p_report := p_report || coalesce((select jsonb_agg(jsonb_build_object('setup', v_setup) || e)
@@ -52,9 +52,10 @@ begin
 end $$;
 
 comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-  'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs '
-  'whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every '
-  'few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that '
-  'expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, '
-  'action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing '
-  'from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+  'Does all automatic work in a setup, or in all setups: expired leases, timeouts, fast rebrokerage, jobs whose input '
+  'is there, counts, history, ended jobs. Commits between steps. p_often: only the steps that are needed every few '
+  'seconds (leases, jobs whose input is there, counts). p_dry_run: only reports the effect on expired leases, by '
+  'timeouts and by fast rebrokerage; it stores nothing and does not wait. p_report becomes [{setup, rule, action, '
+  'jobs}] for all steps that touched jobs. A step that fails is undone; its error takes the place of the action, and '
+  'the other steps go on. Two simultaneous calls are safe. Errors: PB001 (there is no such setup), PB002 (setup not '
+  'granted).';

@@ -1,4 +1,4 @@
--- One step of lifecycle.watch: a transaction.
+-- Each step of lifecycle.watch is one transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_limit int) returns jsonb
 language plpgsql as $$
 declare
@@ -36,5 +36,5 @@ begin
 end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
-  'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), '
-  'and what it touched. Errors: PB002 (setup not granted).';
+  'Does one step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and returns '
+  'the jobs it touched by rule and action. Errors: PB002 (setup not granted).';

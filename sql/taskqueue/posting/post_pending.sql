@@ -16,7 +16,7 @@ begin
     returning u.task_queue_id
   )
   select array_agg(distinct g.task_queue_id) into v_ids from gone g;
-  -- skipped: a TaskQueue that another transaction closes or drops
+  -- the TaskQueues that another transaction closes or drops
   insert into taskqueue.unposted (setup, task_queue_id)
   select p_setup, i
     from (select unnest(v_ids)

@@ -1,7 +1,8 @@
--- MATCHING.md, Reasons. A resource that fits and has no limit reached is looked for among the kinds seen lately, the
--- last one that got a job first, and the search ends with it. Only requirements that nothing fits are compared with
--- every kind, once; a kind that comes later is compared with them (taskqueue.note_kinds). It is found again after a
--- quarter of an hour, since another kind may have got a job, and at once where limits or the age of the kind decide.
+-- MATCHING.md, Reasons. The search looks for a resource that fits and has no limit reached, among the kinds seen
+-- lately, beginning with the last one that got a job, and ends with the first hit. Only requirements that nothing fits
+-- are compared with every kind, once; a kind that comes later is compared with them (taskqueue.note_kinds). The reason
+-- is found again after a quarter of an hour, since another kind may have got a job, and at once if limits or the age of
+-- the kind decide.
 create or replace function taskqueue.find_reasons(p_setup text, p_most interval default '500 milliseconds')
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
@@ -55,7 +56,7 @@ begin
     v_began := clock_timestamp();
     changed := changed + taskqueue.search_reasons(p_setup, v_due[v_done + 1 : v_done + v_chunk], v_seen_since, v_now);
     v_done := v_done + v_chunk;
-    -- each search puts all kinds in order first, so as few searches as the rest of the time allows
+    -- each search sorts all kinds first, so there are as few searches as the rest of the time allows
     v_chunk := greatest(50, least(10 * v_chunk, 100000,
                                   v_chunk * extract(epoch from v_end - clock_timestamp())
                                   / greatest(extract(epoch from clock_timestamp() - v_began), 0.001)))::int;
@@ -67,6 +68,6 @@ begin
 end $$;
 
 comment on function taskqueue.find_reasons(text, interval) is
-  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most; a call beside '
-  'another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls it '
-  'every few seconds (loop summarize). Errors: PB001 (p_most), PB002 (setup not granted).';
+  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most sets; a call '
+  'during another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls '
+  'it every few seconds (loop summarize). Errors: PB001 (p_most), PB002 (setup not granted).';
