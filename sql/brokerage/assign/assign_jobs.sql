@@ -1,6 +1,6 @@
--- Follows the decisions of a run: the live counter counts the jobs that candidates got (or they are made, which counts
--- them for good), and the retry time of each task is noted. Tasks that were refused or could not be evaluated wait like
--- tasks that found nothing.
+-- This step follows the decisions of a run. The live counter counts the jobs that candidates got (or the jobs are made,
+-- and the statistics count them), and the retry time of each task is noted. Tasks that were refused or could not be
+-- evaluated wait like tasks without a candidate.
 create or replace function brokerage.assign_jobs(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
 ) returns void
@@ -40,4 +40,5 @@ begin
 end $$;
 
 comment on function brokerage.assign_jobs(brokerage.run, brokerage.profile_rule[], bigint[]) is
-  'Makes or counts the jobs of decided tasks that candidates got, and notes when pending tasks are due again.';
+  'Makes or counts the jobs of decided tasks that were given to candidates, and notes when pending tasks are due '
+  'again.';

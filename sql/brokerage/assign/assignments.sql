@@ -1,8 +1,8 @@
--- A run in a table: where its jobs go.
+-- The view shows the queues that get the jobs of a run.
 create or replace view brokerage.assignments as
 select a.setup, a.run_id, a.queue, count(*) as tasks, sum(a.jobs)::bigint as jobs
   from brokerage.assignment a
  group by a.setup, a.run_id, a.queue;
 
 comment on view brokerage.assignments is 'Jobs that each run assigned, by queue.';
-comment on column brokerage.assignments.tasks is 'Tasks whose jobs it gets.';
+comment on column brokerage.assignments.tasks is 'Number of tasks whose jobs the queue gets.';

@@ -1,5 +1,5 @@
--- Distributes the jobs of a task over its candidates (distribution.md, Procedure). Queues of weight 0 come first,
--- each once. Then one choice follows the other, by weight, among the queues that may still take jobs. A choice takes
+-- Distributes the jobs of a task over its candidates (distribution.md, Procedure). Queues of weight 0 come first, each
+-- once. Then follows one choice after the other, by weight, among the queues that may still take jobs. A choice takes
 -- the jobs of one chunk, which makes the queue longer and its weight smaller.
 create or replace function brokerage.distribute(
   p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint
@@ -24,7 +24,7 @@ begin
     v_chosen := null;
     for i in 1 .. cardinality(v_weights) loop
       continue when v_given[i] > 0 and p_weights[i] = 0 or p_capacities[i] <= v_queued[i];
-      if p_weights[i] = 0 then  -- to be tried: random order among them, before all others
+      if p_weights[i] = 0 then  -- queues to be tried come in random order, before all others
         v_chosen := case
           when v_chosen is null or p_weights[v_chosen] <> 0
                or resource.draw(i, (v_draw * 1e15)::bigint) < resource.draw(v_chosen, (v_draw * 1e15)::bigint)

@@ -8,4 +8,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.job_chunk(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Jobs that a queue gets at a time when the jobs of a task are distributed.';
+  'Number of jobs that a queue gets at a time when the jobs of a task are distributed.';

@@ -2,4 +2,4 @@ create or replace view brokerage.nucleus_of_task as
 select a.setup, a.task_id, a.run_id, a.nucleus, a.probability, a.gshare, a.priority, a.work, a.assigned_at
   from brokerage.nucleus_assignment a;
 
-comment on view brokerage.nucleus_of_task is 'Which nucleus the task broker sent a task to.';
+comment on view brokerage.nucleus_of_task is 'The nucleus to which the task broker sent a task.';

@@ -1,5 +1,5 @@
--- task-weights.md, task-choice: proportional to the weight. Without weights (a preset nucleus, or all weights 0) all
--- are equal; panda2026 takes the first if all are 0.
+-- task-weights.md, task-choice: the probability is proportional to the weight. Without weights (a preset nucleus, or
+-- all weights 0) all probabilities are equal; panda2026 takes the first nucleus if all weights are 0.
 create or replace function brokerage.probabilities(p_weights float8[], p_first_of_zeros boolean) returns float8[]
 language sql immutable parallel safe as $$
   select array(select case when s.total > 0 then greatest(coalesce(u.weight, 0), 0) / s.total

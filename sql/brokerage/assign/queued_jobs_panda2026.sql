@@ -1,4 +1,5 @@
--- distribution.md, queued-jobs: at pseudo-queues only jobs of the task's resource types; the live counter counts.
+-- distribution.md, queued-jobs: at pseudo-queues only jobs of the task's resource types count; the live counter is
+-- added.
 create or replace function brokerage.queued_jobs_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

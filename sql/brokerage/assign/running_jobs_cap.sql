@@ -1,4 +1,5 @@
--- distribution.md, running-jobs-cap: twice the running jobs, at least NQUEUELIMITSITE; express tasks have no cap.
+-- distribution.md, running-jobs-cap: the cap is twice the running jobs, at least NQUEUELIMITSITE; express tasks have no
+-- cap.
 create or replace function brokerage.running_jobs_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8

@@ -1,4 +1,4 @@
--- Classes by the jobs of this database, each with its reason.
+-- The view computes classes and stores nothing.
 create or replace function brokerage.classes(p_setup text, p_profile text default null)
 returns table (kind text, name text, class text, reason text, figures jsonb)
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
@@ -30,8 +30,8 @@ end $$;
 comment on function brokerage.classes(text, text) is
   'Classes of user analysis by the jobs of this database: of queues (hi, mid, lo), of users (A, B, C by their '
   'remaining slots) and of tasks (S, A, B, C), each with the reason and the figures behind it. brokerage.classify '
-  'would store the same now. But users are computed from the classes of queues in force, and tasks from the stored '
-  'figures of their users: to see the effect of new figures, call brokerage.classify first (in a transaction that is '
-  'rolled back, if nothing is to be stored). A base profile of panda2026 takes the waits of merge jobs alone '
+  'would now store the same. However, users are computed from the classes of queues in force, and tasks from the '
+  'stored figures of their users. To see the effect of new figures, call brokerage.classify first (in a transaction '
+  'that is rolled back, to store nothing). A base profile of panda2026 takes the waits of merge jobs alone '
   '(processing_type pmerge, or the task is_merging, or jobs of user gangarbt). Errors: PB001 (no such setup or '
   'profile), PB002 (setup not granted).';

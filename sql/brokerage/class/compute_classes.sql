@@ -1,5 +1,5 @@
--- Classes of queues count for 60 minutes, slots that users have left for 20, classes of tasks for 15 (classes.md). It
--- waits for nobody: a row that another session holds keeps its value until the next call.
+-- Classes of queues count for 60 minutes, slots that users have left for 20, classes of tasks for 15 (classes.md). The
+-- call does not wait: a row that another session has locked keeps its value until the next call.
 create or replace function brokerage.compute_classes(p_setup text, p_profile text default null) returns void
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
@@ -67,5 +67,5 @@ begin
 end $$;
 
 comment on function brokerage.compute_classes(text, text) is
-  'Computes the classes of user analysis and stores them; the work of brokerage.classify. Errors: PB001 (no such setup '
-  'or profile), PB002 (not an operator).';
+  'Computes the classes of user analysis and stores them; brokerage.classify calls it. Errors: PB001 (no such setup or '
+  'profile), PB002 (not an operator).';

@@ -6,5 +6,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
-  'Whether a figure stored at p_at still counts at p_now, where it counts for p_age_limit; without a time it always '
-  'counts.';
+  'Whether a figure stored at p_at, which counts for p_age_limit, still counts at p_now; a figure without a time '
+  'always counts.';

@@ -1,8 +1,8 @@
--- Classes of queues for user analysis, by the waits of its jobs there (classes.md, Classes of queues). Samples are
--- jobs of User Analysis that started in the last four days; a sample weighs half as much after 6 h (documented) or
--- 12 h (panda2026, which takes merge jobs and jobs of its tester alone). A queue with fewer than two samples has no
--- measured spread and no class. The thirds are those of grid resources.
--- Long because it is one query: the limits of the classes come from the queues that they are for.
+-- Classes of queues for user analysis, by the waits of its jobs there (classes.md, Classes of queues). Samples are jobs
+-- of User Analysis that started in the last four days. The weight of a sample halves in 6 h (documented) or 12 h
+-- (panda2026, which takes only merge jobs and jobs of its tester). A queue with fewer than two samples has no measured
+-- spread and no class. The thirds are those of grid resources.
+-- Long because it is one query: the limits of the classes come from the queues to which they apply.
 create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint,
                mean_long_wait float8, has_started boolean, hi_limit float8, lo_limit float8, reason text)
@@ -41,7 +41,7 @@ language sql stable as $$
      where m.jobs > 1
      group by m.queue, m.jobs, m.weight, m.mean_wait
   ), waiting as materialized (
-    -- jobs that wait longer than the mean; one that starts still waits where jobs are pushed
+    -- jobs that wait longer than the mean; at push queues a starting job still waits
     select b.queue, count(*) as jobs, avg(w.wait) as mean_wait
       from bound b
      cross join moment m
@@ -96,7 +96,7 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.site_classes(text, text) is
-  'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, '
-  'and why (base profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, '
-  'jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, '
-  'the limits of hi and lo (s). A queue with fewer than two samples has no row.';
+  'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, with the reasons (base '
+  'profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, number of jobs that wait '
+  'longer than the mean and how long they wait (s), whether a job started in the last day, the limits of hi and lo '
+  '(s). A queue with fewer than two samples has no row.';

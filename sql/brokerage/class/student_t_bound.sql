@@ -1,5 +1,5 @@
--- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (classes.md, Classes of queues).
--- Many degrees: the expansion of Cornish and Fisher around the normal quantile. Few: Newton's method on the
+-- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (classes.md, Classes of queues). For
+-- many degrees it is the expansion of Cornish and Fisher around the normal quantile; for few, Newton's method on the
 -- incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
 language plpgsql immutable parallel safe as $$
@@ -13,13 +13,13 @@ declare
   v_step float8;
   v_log float8;
 begin
-  if p_freedom > 1e15 then  -- the powers below overflow
+  if p_freedom > 1e15 then  -- the powers below would overflow
     return v_z;
   elsif p_freedom >= 60 then
     return v_z + (v_z ^ 3 + v_z) / (4 * p_freedom) + (5 * v_z ^ 5 + 16 * v_z ^ 3 + 3 * v_z) / (96 * p_freedom ^ 2)
            + (3 * v_z ^ 7 + 19 * v_z ^ 5 + 17 * v_z ^ 3 - 15 * v_z) / (384 * p_freedom ^ 3)
            + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
-  elsif p_freedom < 0.01 then  -- beyond any wait
+  elsif p_freedom < 0.01 then  -- longer than any wait
     return 'infinity'::float8;
   elsif p_freedom is null then
     return null;
@@ -50,5 +50,5 @@ begin
 end $$;
 
 comment on function brokerage.student_t_bound(float8) is
-  'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 '
-  'percent.';
+  'Value that a variable of Student''s t distribution with the given degrees of freedom exceeds with a probability of '
+  '5 percent.';

@@ -1,4 +1,4 @@
--- Locks the steps first, then the instances, each in the order of their ids, as instance.schedule_task does.
+-- The steps are locked first, then the instances, each in the order of their ids, as in instance.schedule_task.
 create or replace function instance.leave_instances(
   p_setup text, p_step_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean default false
 ) returns table (step_id bigint, answer text)
@@ -40,6 +40,6 @@ begin
 end $$;
 
 comment on function instance.leave_instances(text, bigint[], text[], text, text, boolean) is
-  'Moves the steps that are in one of the states p_from to the state p_to, and frees what they used on their '
-  'instances. Returns for each step its new state, or why it did not change. A step that stands for a job of a '
-  'TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';
+  'Moves the steps that are in one of the states p_from to the state p_to, and frees the cores and memory that they '
+  'used on their instances. Returns for each step its new state, or why it did not change. A step that represents a '
+  'job of a TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';

@@ -1,4 +1,4 @@
--- LEASES.md, Repeated requests: the same call repeated gives the same jobs, as for taskqueue.match_jobs.
+-- LEASES.md, Repeated requests: a repeated call gives the same jobs, as for taskqueue.match_jobs.
 create or replace function instance.match_jobs(
   p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}',
   p_spare boolean default false, p_request_id uuid default null
@@ -36,10 +36,10 @@ begin
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
-  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are '
-  'placed on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other '
-  'jobs that fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their '
-  'steps are placed on the instance. p_resource adds to the resource description what else the instance offers '
-  '(Platform, Tag, CPUTime). The call marks the instance as running. The same request id within ten minutes gives the '
-  'same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
-  'or it is released: its agent can stop).';
+  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: up to p_limit (1..1000) jobs '
+  'whose steps are placed on the instance and that are not leased. With p_spare the agent also gets other jobs that '
+  'fit into the free cores and memory (of the PanDA queue of the instance, if it has one), and their steps are placed '
+  'on the instance. p_resource adds other offers of the instance (Platform, Tag, CPUTime) to the resource description. '
+  'The call marks the instance as running. The same request id within ten minutes gives the same jobs. Errors: PB001 '
+  '(description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its '
+  'agent can stop).';

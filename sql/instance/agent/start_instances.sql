@@ -11,12 +11,13 @@ begin
     update instance.instance i
        set state = 'running', started_at = v_now
      where i.setup = p_setup and i.instance_id = v_id
-       and (i.state = 'requested') is true;  -- not by the index of live instances, whose rows are read one by one
+       -- the index of live instances is not used, since its rows would be read one by one
+       and (i.state = 'requested') is true;
     v_started := v_started + found::int;
   end loop;
   return v_started;
 end $$;
 
 comment on function instance.start_instances(text, bigint[]) is
-  'Records that requested instances are running, and returns how many of them were requested. Errors: PB001 (no such '
+  'Records that instances are running, and returns how many of them had the state requested. Errors: PB001 (no such '
   'setup), PB002 (setup not granted).';

@@ -28,5 +28,5 @@ language sql stable as $$
 $$;
 
 comment on function instance.allowed(text, bigint) is
-  'How many more instances a task (null means the steps of no task) may have; null means any number. reason: the limit '
-  'that allows none, in words.';
+  'The number of instances that a task (null means the steps of no task) may have in addition; null means any number. '
+  'reason: the limit that allows none, in words.';

@@ -1,10 +1,10 @@
--- Looks up TaskQueues by the queues, whatever the planner estimates.
+-- TaskQueues are looked up by the queues, whatever the planner estimates.
 create or replace view instance.cloud_task_queue as
 select q.setup, t.task_queue_id, q.queue, instance.cores_of(t.tags) as cpu, coalesce(t.min_ram, 0)::numeric as ram
   from resource.queue q
  cross join lateral (select w.* from taskqueue.waiting_for(q.setup, q.queue) w offset 0) t
  where q.resource_type = 'cloud' and q.status is distinct from 'offline'
-   -- no type states that it has other tags
+   -- no type says that it has other tags
    and not exists (select from unnest(t.tags) n where n !~ '^([0-9]{1,8}Processors|MultiProcessor)$');
 
 comment on view instance.cloud_task_queue is

@@ -1,7 +1,7 @@
--- PACKING.md, New instances: the third phase; Cost of packing. A new instance goes through the runs in their order
--- and takes what fits. Runs of one price and hint are a list, by falling cpu: the runs within the free cpu are an
--- end of the list, and the first of these within the free ram is found by a tree over their least ram (a list with the
--- least ram of each 64 runs took 2.4 s instead of 1.3 s for 20,000 distinct shapes on no instances). A filling is
+-- PACKING.md, New instances: the third phase; Cost of packing. A new instance goes through the runs in their order and
+-- takes the steps that fit. Runs of one price and hint are a list with descending cpu: the runs within the free cpu are
+-- an end of the list, and the first of these within the free ram is found by a tree over their least ram (a list with
+-- the least ram of each 64 runs took 2.4 s instead of 1.3 s for 20,000 distinct shapes on no instances). A filling is
 -- repeated while enough steps are left. Long because an instance is filled from several lists at once.
 create or replace function instance.fill_instances(
   p_setup text, p_limit bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],
@@ -61,7 +61,7 @@ begin
         if coalesce(list_hint[v_next], v_type) = v_type and v_from[v_next] <= list_last[v_next] then
           v_low := v_from[v_next];
           v_high := list_last[v_next] + 1;
-          while v_low < v_high loop  -- from v_low on cpu is within what is free
+          while v_low < v_high loop  -- from v_low on, the cpu is within the free cpu
             v_leaf := (v_low + v_high) / 2;
             if l_cpu[v_leaf] <= v_cpu then
               v_high := v_leaf;
@@ -73,7 +73,7 @@ begin
           if v_low <= list_last[v_next] then
             v_leaf := instance.first_leaf(l_least, v_low, v_ram);
             if v_leaf is null or v_leaf > list_last[v_next] then
-              v_from[v_next] := list_last[v_next] + 1;  -- free ram only gets less
+              v_from[v_next] := list_last[v_next] + 1;  -- the free ram only decreases
             else
               v_from[v_next] := v_leaf;
               if v_best = 0 or l_run[v_leaf] < l_run[v_best] then
@@ -130,6 +130,6 @@ end $$;
 
 comment on function instance.fill_instances(
   text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]) is
-  'Places what is left of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
-  'p_limit: their types, and placements: this many steps (count) from a place in the order on, at an instance (its '
-  'place in types), with what was free there before.';
+  'Places the rest of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
+  'p_limit. Returns the types of the instances, and placements: a number of steps (count) from a place in the order '
+  'on, the instance (its place in types), and the space that was free there before.';

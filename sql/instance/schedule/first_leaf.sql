@@ -4,7 +4,7 @@ declare
   v_leaves int := (cardinality(p_least) + 1) / 2;
   v_node int := v_leaves - 1 + p_first;
 begin
-  while v_node <> 0 and p_least[v_node] > p_ram loop  -- up, to the next subtree on the right
+  while v_node <> 0 and p_least[v_node] > p_ram loop  -- go up, to the next subtree on the right
     while v_node % 2 = 1 loop
       v_node := v_node / 2;
     end loop;

@@ -1,6 +1,6 @@
 -- PACKING.md, Fitting: the second phase; Cost of packing. The instances are a list, sorted by free cpu, free ram and
 -- id, in blocks of c_size slots. A search skips the blocks that have too little ram. A full block is cut in two.
--- Long because each change of the list is written out: a function that changes an array gets a copy of it.
+-- Long because each change of the list is written in full: a function that changes an array gets a copy of it.
 create or replace function instance.fit_steps(
   p_setup text, p_task_id bigint, p_queue text, p_cpu numeric[], p_ram numeric[], p_hint text[], inout p_count int[],
   inout p_place int[], out instances bigint[], out types text[], out at int[], out place int[], out count int[],
@@ -11,10 +11,10 @@ declare
   c_size constant int := 64;
   v_hints text[] := array(select distinct h from unnest(p_hint) h where h is not null);
   v_width int := cardinality(v_hints) + 1;
-  -- of an instance: free cpu and ram, and the number of its type in v_hints (0 = no step names it)
+  -- per instance: free cpu and ram, and the number of its type in v_hints (0 = no step names it)
   i_cpu numeric[]; i_ram numeric[]; i_hint int[];
-  -- blocks in their order; of block b: slots in use (instances, from slot b * c_size + 1 on), a bound that no instance
-  -- of it exceeds, and at b * v_width + h the most free ram of hint h (0 = of all)
+  -- blocks in their order; for block b: slots in use (instances, from slot b * c_size + 1 on), a bound that none of its
+  -- instances exceeds, and at b * v_width + h the most free ram of hint h (0 = of all)
   b_order int[] := array[1]; b_used int[] := array[0];
   b_cpu numeric[] := array['Infinity'::numeric]; b_ram numeric[] := b_cpu; b_instance bigint[] := array[0];
   b_most numeric[] := array_fill(-1::numeric, array[v_width], array[v_width]);
@@ -44,7 +44,7 @@ begin
       v_ram := p_ram[v_run];
       v_hint := coalesce(array_position(v_hints, p_hint[v_run]), 0);
       v_place := instance.first_block(b_order, b_cpu, b_ram, b_instance, v_cpu, v_ram, 0);
-      loop  -- the first instance that suits
+      loop  -- the first instance that fits
         while b_most[b_order[v_place] * v_width + v_hint] < v_ram loop
           v_place := v_place + 1;
         end loop;
@@ -76,7 +76,7 @@ begin
       p_count[v_run] := p_count[v_run] - v_taken;
       p_place[v_run] := p_place[v_run] + v_taken;
       v_run := v_run + (p_count[v_run] = 0)::int;
-      for n in v_slot .. v_last - 1 loop  -- it leaves its block
+      for n in v_slot .. v_last - 1 loop  -- the instance leaves its block
         s_instance[n] := s_instance[n + 1];
       end loop;
       b_used[v_block] := b_used[v_block] - 1;
@@ -103,7 +103,7 @@ begin
       b_most[v_block * v_width + v_hint] := greatest(b_most[v_block * v_width + v_hint], v_ram);
     end loop;
     continue when b_used[v_block] < c_size;
-    v_new := cardinality(b_used) + 1;  -- takes the upper half of the full block, and its bound
+    v_new := cardinality(b_used) + 1;  -- the new block takes the upper half of the full block, and its bound
     for n in 1 .. c_size / 2 loop
       s_instance[v_new * c_size + n] := s_instance[v_block * c_size + c_size / 2 + n];
     end loop;
@@ -126,6 +126,6 @@ begin
 end $$;
 
 comment on function instance.fit_steps(text, bigint, text, numeric[], numeric[], text[], int[], int[]) is
-  'Places the runs of instance.order_steps on the instances of a task and of no task at a queue of kind cloud that are '
-  'there (instances, types). Each placement: this many steps (count) from a place in the order on, at an instance (its '
-  'place in instances), with what was free there before. p_count, p_place: what is left of each run.';
+  'Places the runs of instance.order_steps on the existing instances (instances, types) of a task, or of no task, at a '
+  'queue of kind cloud. Each placement has a number of steps (count) from a place in the order on, the instance (its '
+  'place in instances), and the space that was free there before. p_count and p_place describe the rest of each run.';

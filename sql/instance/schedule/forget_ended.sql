@@ -1,4 +1,4 @@
--- Safe to run twice at once: rows that another call locks are skipped.
+-- Two simultaneous calls are safe: rows that another call locks are skipped.
 create or replace function instance.forget_ended(
   p_setup text, p_limit int default null, out steps bigint, out instances bigint
 )

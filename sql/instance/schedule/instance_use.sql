@@ -1,5 +1,5 @@
--- A lateral join: a sum over all steps that is joined afterwards was planned as a loop over both when many steps had
--- just been placed.
+-- The join is lateral, because a sum over all steps that is joined afterwards was planned as a loop over both when many
+-- steps had just been placed.
 create or replace view instance.instance_use as
 select i.setup, i.instance_id, u.steps, u.cpu, u.ram
   from instance.instance i
@@ -7,7 +7,7 @@ select i.setup, i.instance_id, u.steps, u.cpu, u.ram
    select count(*) as steps, coalesce(sum(s.cpu), 0) as cpu, coalesce(sum(s.ram), 0) as ram
      from instance.step s where s.setup = i.setup and s.instance_id = i.instance_id and s.state = 'placed') u;
 
-comment on view instance.instance_use is 'Sums of what the steps use that are placed on an instance.';
+comment on view instance.instance_use is 'Sums of the cores and memory that the steps placed on an instance use.';
 comment on column instance.instance_use.instance_id is 'Instance.';
 comment on column instance.instance_use.cpu is 'Cores that these steps use.';
 comment on column instance.instance_use.ram is 'Memory that these steps use (MB).';

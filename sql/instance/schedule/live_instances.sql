@@ -1,4 +1,4 @@
--- Two queries, because an index is used for `is null` but not for `is not distinct from`.
+-- There are two queries, because an index is used for `is null` but not for `is not distinct from`.
 create or replace function instance.live_instances(p_setup text, p_task_id bigint, p_queue text)
 returns setof instance.instance
 language plpgsql stable as $$

@@ -5,4 +5,5 @@ language sql as $$
 $$;
 
 comment on function instance.lock_schedule(text) is
-  'Lets one transaction at a time in a setup place steps or change which instances there are, until it ends.';
+  'Makes sure that only one transaction at a time in a setup places steps or changes the set of instances; the lock is '
+  'held until the transaction ends.';

@@ -35,5 +35,5 @@ begin
 end $$;
 
 comment on function instance.mark_unplaced(text, bigint, text, text) is
-  'Stores on each step of a task that a schedule left unplaced why it waits (unknown needs, or the limit p_limit), or '
-  'makes the step unschedulable where no type can take it; returns how many of each.';
+  'Stores the reason why each unplaced step of a task waits (unknown needs, or the limit p_limit), or makes the step '
+  'unschedulable if no type can take it; returns how many of each.';

@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function instance.most_ram(numeric[], int[], int[], int, int, int) is
-  'Most free memory (MB) of the instances in some slots of instance.fit_steps: of those of a hint, or (0) of all; -1 '
-  'where there are none.';
+  'The most free memory (MB) of the instances in some slots of instance.fit_steps: those of a hint, or (0) all; -1 if '
+  'there are none.';

@@ -1,4 +1,4 @@
--- PACKING.md, Schedule: its phases, a function each; instance.release_empty is the fourth.
+-- PACKING.md, Schedule: each phase is a function; instance.release_empty is the fourth.
 create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_limit bigint default null)
 returns table (step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
                free_ram numeric)
@@ -23,7 +23,7 @@ begin
   return query
   with step as materialized (
     select u.step_id, u.place from unnest(v_order.steps) with ordinality u (step_id, place)
-  ), instance as materialized (  -- a subscript into a long array of texts reads all of those before it
+  ), instance as materialized (  -- a subscript into a long array of texts reads all texts before it
     select i.instance_id, i.type, i.at, 0 as number
       from unnest(v_fit.instances, v_fit.types) with ordinality i (instance_id, type, at)
     union all
@@ -46,7 +46,7 @@ begin
 end $$;
 
 comment on function instance.packing(text, bigint, text, bigint) is
-  'Where instance.schedule would place the steps of a task (null if of no task) at a queue of kind cloud (null means '
-  'at none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, '
-  'of a type; at most p_limit), with the needs of the step and what is free there before. Steps that wait for needs, '
-  'limits or a type that fits are left out.';
+  'The places that instance.schedule would now give the steps of a task (null means steps of no task) at a queue of '
+  'kind cloud (null means at none), in their order: an existing instance (instance_id), or a new one (number, counted '
+  'from 1, of a type; at most p_limit), with the needs of the step and the space that is free there before. Steps that '
+  'wait for needs, limits or a type that fits are left out.';

@@ -11,6 +11,7 @@ begin
 end $$;
 
 comment on function instance.plan(text, bigint, text) is
-  'Where instance.schedule_task would place the steps of a task (null means steps of no task) at a queue of kind cloud '
-  '(null means at none) now, in their order (place): on an instance that is there (instance_id), or on a new one '
-  '(number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup).';
+  'The places that instance.schedule_task would now give the steps of a task (null means steps of no task) at a queue '
+  'of kind cloud (null means at none), in their order (place): an existing instance (instance_id), or a new one '
+  '(number, counted from 1), with the space that is free there before. The call stores nothing. Errors: PB001 (no such '
+  'setup).';

@@ -29,4 +29,5 @@ language sql stable as $$
 $$;
 
 comment on function instance.refusal(text, bigint, numeric, numeric, text) is
-  'Why no instance type can take a step for which instance.required_type finds no type: what is short.';
+  'The reason why no instance type can take a step (instance.required_type finds no type): the missing cores or '
+  'memory.';

@@ -15,7 +15,7 @@ begin
     from instance.live_instances(p_setup, p_task_id, p_queue) l
    where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0
      and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
-     -- a step may need nothing; offset 0 keeps a lookup for each instance
+     -- a step may need no cores and memory; offset 0 keeps a lookup for each instance
      and not exists (select from instance.step s
                       where s.setup = p_setup and s.instance_id = l.instance_id and s.state = 'placed'
                      offset 0);

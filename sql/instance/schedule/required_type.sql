@@ -11,4 +11,4 @@ $$;
 
 comment on function instance.required_type(text, numeric, numeric, text) is
   'The instance type that a step with these needs (cores, MB) requires: the cheapest type with enough of both, or its '
-  'hint. Null where no type fits.';
+  'hint. Null if no type fits.';

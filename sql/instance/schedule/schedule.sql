@@ -1,4 +1,4 @@
--- Not SECURITY DEFINER: it commits after each task, so that nobody waits for all of them.
+-- It is not SECURITY DEFINER, because it commits after each task, so that no other call waits for all tasks.
 create or replace procedure instance.schedule(
   p_setup text, p_task_id bigint default null, p_commit boolean default true, inout p_placed bigint default null,
   inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null,

@@ -1,6 +1,6 @@
--- PACKING.md, Schedule.
--- instance.packing decides by what it sees. Steps that others lock meanwhile, or that changed, are left for the next
--- schedule. Locks the steps first, then the instances, each in the order of their ids, as every other call.
+-- PACKING.md, Schedule. instance.packing decides by its snapshot. Steps that another transaction has locked or changed
+-- since then are left for the next schedule. The steps are locked first, then the instances, each in the order of their
+-- ids, as in every other call.
 create or replace function instance.schedule_task(
   p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint,
   out released bigint, out waiting bigint, out unschedulable bigint
@@ -91,7 +91,7 @@ begin
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-  'Places the waiting steps of a task (null means steps of no task) at a queue of kind cloud (null means at none): on '
-  'instances that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, '
+  'Places the waiting steps of a task (null means steps of no task) at a queue of kind cloud (null means at none): '
+  'first on existing instances, then on new ones as limits allow. Steps that no type can take become unschedulable, '
   'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '
   'transaction; one call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -3,4 +3,4 @@ after update on instance.setting
 for each row execute function resource.note_changes('settings');
 
 comment on trigger setting_change on instance.setting is
-  'Keeps each change and who made it (resource.change).';
+  'Keeps each change together with its author (resource.change).';

@@ -39,8 +39,8 @@ begin
 end $$;
 
 comment on function instance.add_jobs(text, jsonb) is
-  'Adds steps to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, '
-  '"ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram '
-  'MB: a number, an expression as text (see instance.evaluate), or left out until it is known (instance.set_needs). '
-  'The steps wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted, or only for '
-  'one owner), PB005 (the step is there).';
+  'Adds steps to be packed onto instances and returns their ids in the given order. An example of the steps, whose '
+  'keys are all optional, is [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": '
+  '{"size": 2048}}]. cpu is cores, ram MB: a number, an expression as text (see instance.evaluate), or left out until '
+  'it is known (instance.set_needs). The steps wait until instance.schedule. Errors: PB001 (an element is wrong), '
+  'PB002 (setup not granted, or only for one owner), PB005 (the step is there).';

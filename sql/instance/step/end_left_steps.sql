@@ -1,4 +1,4 @@
--- Steps that another transaction locks are left to it.
+-- Steps that another transaction has locked are left to that transaction.
 create or replace function instance.end_left_steps(p_setup text, p_instance_id bigint default null) returns bigint
 language plpgsql set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
@@ -56,5 +56,5 @@ begin
 end $$;
 
 comment on function instance.end_left_steps(text, bigint) is
-  'Ends the steps (of one instance, or all) whose jobs have neither a lease nor wait in a TaskQueue for a queue of '
+  'Ends the steps (of one instance, or all) whose jobs neither have a lease nor wait in a TaskQueue for a queue of '
   'kind cloud; returns how many.';

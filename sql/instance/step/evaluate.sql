@@ -1,5 +1,5 @@
 -- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack
--- until an operator that binds less comes; a function waits with the number of its values.
+-- until an operator that binds less tightly comes; a function waits with the number of its values.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable as $$
 declare
@@ -25,7 +25,7 @@ begin
     select m[1]
       from regexp_matches(p_expression, '([0-9]+(?:[.][0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|[^[:space:]])', 'g') m);
   for i in 1 .. cardinality(v_tokens) + 1 loop
-    v_token := v_tokens[i];  -- null behind the last
+    v_token := v_tokens[i];  -- null after the last token
     v_next := v_tokens[i + 1];
     if v_wants_value then
       if v_token ~ '^[0-9]' then
@@ -53,7 +53,7 @@ begin
       raise exception 'expression %: % instead of an operator', quote_literal(p_expression), quote_literal(v_token)
         using errcode = 'PB001', hint = c_hint;
     end if;
-    loop  -- apply the operators that bind as much or more
+    loop  -- apply the operators that bind as tightly or more tightly
       v_top := v_waiting[cardinality(v_waiting)];
       exit when v_top is null or v_top = '(' or v_token in ('*', '/') and v_top in ('+', '-');
       v_waiting := trim_array(v_waiting, 1);
@@ -115,6 +115,6 @@ begin
 end $$;
 
 comment on function instance.evaluate(text, jsonb) is
-  'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
-  'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
+  'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null if an input that '
+  'it reads is not yet known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
   'invalid expression, division by 0).';

@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function instance.identify_submitter(text) is
-  'Refuses a login that may not add or change steps: steps have no owner, so a login that acts for one owner may not. '
-  'Errors: PB002 (setup not granted, or only for one owner).';
+  'Refuses a login that may not add or change steps: steps have no owner, so a login that acts for one owner is '
+  'refused. Errors: PB002 (setup not granted, or only for one owner).';

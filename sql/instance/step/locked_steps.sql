@@ -8,4 +8,4 @@ language sql set jit = off set enable_seqscan = off set enable_material = off as
 $$;
 
 comment on function instance.locked_steps(text, bigint[]) is
-  'Steps, locked in the order of their ids; ids without a step are left out.';
+  'Locks steps in the order of their ids and returns them; ids without a step are left out.';

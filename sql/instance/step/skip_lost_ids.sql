@@ -1,4 +1,5 @@
--- A machine goes by the id of its instance: after a failover that lost the instance, no other may get that id.
+-- The id of an instance identifies its machine: after a failover that lost the instance, no other instance may get that
+-- id.
 create or replace function instance.skip_lost_ids() returns void
 language sql as $$
   select resource.skip_lost_ids('instance.instance_id', 1, 1000000000);
@@ -6,4 +7,5 @@ language sql as $$
 $$;
 
 comment on function instance.skip_lost_ids() is
-  'Gives no id of an instance or step again that was lost in a failover; see resource.skip_lost_ids.';
+  'Makes sure that an id of an instance or step that was lost in a failover is not given again; see '
+  'resource.skip_lost_ids.';

@@ -1,5 +1,5 @@
--- Cores, memory and price of an instance come from its type, what is used from its steps. Expressions whose inputs are
--- known are evaluated.
+-- Cores, memory and price of an instance come from its type; its used cores and memory come from its steps. Expressions
+-- whose inputs are known are evaluated.
 create or replace function instance.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -58,7 +58,7 @@ end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
   'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
-  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
-  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
-  'true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do not fit on it), '
-  'PB002 (setup not granted).';
+  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in an existing row; a '
+  'null value is stored as null. The rows of p_parents (values of the first key column, or objects with it and other '
+  'columns; true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do not fit '
+  'on it), PB002 (setup not granted).';
