@@ -1,4 +1,4 @@
--- The view computes classes and stores nothing.
+-- The function computes classes and stores nothing.
 create or replace function brokerage.classes(p_setup text, p_profile text default null)
 returns table (kind text, name text, class text, reason text, figures jsonb)
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$

@@ -1,4 +1,4 @@
--- The query of a profile, made of the steps of its rules (brokerage.plan_steps): one step after the other changes a
+-- The query of a profile is made from the steps of its rules (brokerage.plan_steps): each step in turn changes a
 -- composition. The query begins with a WITH list, and the caller appends a statement over three of its relations:
 --   filtered (brokerage.compose_first_filter)    of each task the queues that the first level of rules loses, with the
 --                                                reasons; empty if p_wide is not set, if p_all_failures is, and for
@@ -50,6 +50,5 @@ begin
 end $$;
 
 comment on function brokerage.compose(brokerage.profile_rule[], text, boolean, boolean, boolean) is
-  'SQL of a profile: the relations filtered, judged and ranked over all pairs of tasks and queues, of the rules in '
-  'force. '
-  'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+  'SQL of a profile: the relations filtered, judged and ranked over all pairs of tasks and queues, made from the rules '
+  'in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -35,4 +35,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_begin(brokerage.profile_rule[], text, boolean, boolean, boolean) is
-  'The query of a profile before its first step; arguments as of brokerage.compose.';
+  'The query of a profile before its first step; the arguments are those of brokerage.compose.';

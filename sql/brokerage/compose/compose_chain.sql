@@ -1,6 +1,6 @@
--- One level of the composed query: rules in a row, each evaluated only where those before it accept. Every item is
+-- One level of the composed query is a row of rules, each evaluated only if those before it accept. Every item is
 -- 'rule<tab>' || its function, which is null if the rule accepts. Queues that do not enter the list come first, then
--- rules that reject; of the rules that only mark a queue the last mark that was written counts.
+-- rules that reject. Among rules that only mark a queue, the last mark counts.
 create or replace function brokerage.compose_chain(
   p_begins text, p_beside text, p_from text, p_alive text, p_step brokerage.plan_step[], p_all_failures boolean
 ) returns text
@@ -35,6 +35,6 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.compose_chain(text, text, text, text, brokerage.plan_step[], boolean) is
-  'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and all that '
-  'fail if they are requested. p_begins: how its select list begins; p_beside: more columns of the level; p_alive: '
-  'which pairs are asked about.';
+  'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and, on '
+  'request, all that fail. p_begins: the beginning of its select list; p_beside: more columns of the level; p_alive: '
+  'the pairs to test.';

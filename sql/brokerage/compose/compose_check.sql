@@ -1,6 +1,6 @@
--- task-brokerage.md, task-job-check: the pairs of task and queue that the row rules of the job broker let pass, up to
--- the rule named last and without the rules named in without. Each queue counts as one of the nucleus. Why a pair does
--- not pass is not asked.
+-- task-brokerage.md, task-job-check: the pairs of task and queue that pass the row rules of the job broker, up to the
+-- rule in the parameter last and without the rules in the parameter without. Each queue counts as one of the nucleus.
+-- The query does not ask why a pair fails.
 create or replace function brokerage.compose_check(
   p_rules brokerage.profile_rule[], p_parameters jsonb, p_wide boolean
 ) returns text

@@ -29,4 +29,5 @@ begin
 end $$;
 
 comment on function brokerage.compose_choice(brokerage.composition, brokerage.plan_step) is
-  'A query with one more relation, which adds lost_<level>: why a choice loses a queue beside the others of its task.';
+  'A query with one more relation, which adds lost_<level>: the reason why a choice rejects a queue in comparison with '
+  'the others of its task.';

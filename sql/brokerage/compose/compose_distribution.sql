@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_distribution(brokerage.composition, brokerage.plan_step[]) is
-  'A query with figures by which jobs are distributed, of pairs that no rule rejects by itself.';
+  'Adds to a query the figures by which jobs are distributed, for pairs that no rule rejects by itself.';

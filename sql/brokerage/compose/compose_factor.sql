@@ -1,4 +1,4 @@
--- With the parameter if_holds a factor counts only where the set rules of that group hold for the task
+-- With the parameter if_holds, a factor counts only if the set rules of that group hold for the task
 -- (task-locality-disable drops the factors of data).
 create or replace function brokerage.compose_factor(p_rule brokerage.profile_rule, p_number int, p_ignored jsonb)
 returns text

@@ -1,13 +1,14 @@
--- How facts stand in the composed query. Wide: rules take the columns of pairs as x.p_*, those of tasks and queues
--- where they are, joined to each level (t, q), and from the second level on only to pairs that are left: each column
--- that a level hands on costs every pair, read or not, and facts have 250 columns. Else facts are one value each (x.t,
--- x.q, x.p). Behind the weights the pair's weight is the text @weight@, to be replaced. Columns that an algorithm has
--- no values for are null. p_as_nucleus: every queue counts as one of the nucleus. p_read (brokerage.facts_read): the
--- columns of tasks and queues that rules read. Then pairs have these columns from the first level on (x.t_*, x.q_*),
--- and no level joins anything: better where most pairs pass. Null means that each level joins. Facts are added again to
--- pairs (the text @pairs@) that kept only the facts of the pair, as p. base: the relation that the first level selects
--- from; begins: its select list. joined: what each later level joins; the text @alive@ is to be replaced. Long because
--- each of three shapes is one text.
+-- The form of facts in the composed query. Wide: rules take the columns of pairs as x.p_*, and those of tasks and
+-- queues from their own relations, joined to each level (t, q), and from the second level on only to the remaining
+-- pairs. The reason is that each column that a level hands on costs time for every pair, read or not, and facts have
+-- 250 columns. Not wide: facts are one value each (x.t, x.q, x.p). Behind the weights the pair's weight is the text
+-- @weight@, which the caller replaces. Columns for which an algorithm has no values are null. p_as_nucleus: every queue
+-- counts as one of the nucleus. p_read (brokerage.facts_read): the columns of tasks and queues that rules read. If it
+-- is given, pairs have these columns from the first level on (x.t_*, x.q_*), and no level needs a join, which is better
+-- if most pairs pass. Null means that each level joins. again: adds the facts to pairs (the text @pairs@) that kept
+-- only the facts of the pair, as p. base: the relation from which the first level selects; begins: its select list.
+-- joined: the joins of each later level; the caller replaces the text @alive@. Long because each of three shapes is one
+-- text.
 create or replace function brokerage.compose_facts(
   p_wide boolean, p_algorithm text, p_as_nucleus boolean, p_read text[]
 ) returns brokerage.composed_facts

@@ -17,7 +17,7 @@ begin
                                     brokerage.compose_alive(c.alone), (c.facts).queue, (c.facts).pair)
                         else '' end,
       'pairs', c.pairs,
-      -- else facts are not read
+      -- otherwise facts are not read
       'joined', case when c.distribution <> '{}' or c.survivors or (c.choice).parameters ? 'spares_distributed'
                      then brokerage.compose_joined(c)
                      else '' end));

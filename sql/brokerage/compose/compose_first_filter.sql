@@ -1,9 +1,8 @@
--- Most pairs are lost to the first level of rules, and nothing more is asked about them. The first filter is a row a
--- task: the numbers of the lost queues with their reasons, ready to be stored, and the pairs that passed as
--- records with the facts that the later rules read. The rest of the query sees only those pairs.
--- Columns of the relation filtered: task_number; lost, reasons ('rule<tab>reason', after ! if the queue never entered
--- the list) and marks (reasons of temporary rules that only mark) of the lost queues; outside (how many of them never
--- entered the list); passed.
+-- The first level of rules rejects most pairs, which need no further test. The first filter has one row per task: the
+-- numbers of the rejected queues with their reasons, ready to be stored, and the pairs that passed as records with the
+-- facts that later rules read. The rest of the query sees only those pairs. Columns of the relation filtered:
+-- task_number; lost, reasons ('rule<tab>reason', after ! if the queue never entered the list) and marks (reasons of
+-- temporary rules that only mark) of the lost queues; outside (how many of them never entered the list); passed.
 create or replace function brokerage.compose_first_filter(
   p_pairs text, p_carried text, p_carried_as text, p_with_marks boolean, out filtered text, out passed text
 )

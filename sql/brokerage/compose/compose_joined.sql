@@ -7,4 +7,4 @@ return case when c.begins = 'x.*'
             else '' end;
 
 comment on function brokerage.compose_joined(brokerage.composition) is
-  'SQL that adds the facts of tasks and queues to pairs, if the next level of rules has to; to pairs that are left.';
+  'SQL that adds the facts of tasks and queues to the remaining pairs, if the next level of rules needs them.';

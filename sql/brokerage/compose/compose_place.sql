@@ -1,5 +1,5 @@
--- The order of the candidates of a task, defined once for all that rank: queues that are used first
--- (used-sites-first), then those of weight 0 if the choice has zero_first (bootstrap), then by weight, then by name.
+-- The order of the candidates of a task is defined here for every ranking: first used queues (used-sites-first), then
+-- those of weight 0 if the choice has zero_first (bootstrap), then by weight, then by name.
 create or replace function brokerage.compose_place(
   p_choice brokerage.profile_rule, p_used_first boolean, p_partition text
 ) returns text
@@ -11,5 +11,5 @@ language sql immutable as $$
 $$;
 
 comment on function brokerage.compose_place(brokerage.profile_rule, boolean, text) is
-  'SQL of the place of a candidate among those of its task, from 1: by x.first if queues that are used stand first, '
+  'SQL of the place of a candidate among those of its task, from 1: by x.first if used queues come first, then '
   'x.weight and x.queue.';

@@ -45,4 +45,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_query(brokerage.composition) is
-  'The text of a query that all steps of a profile have made.';
+  'The text of the query after all steps of a profile.';

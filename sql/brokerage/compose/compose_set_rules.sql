@@ -1,7 +1,7 @@
--- Answers of rules that look at the other queues of the task: they hold if some queue that is left passes them all,
--- else they are ignored. A reason that begins with ! always holds. The relation has the answers, not the pairs with
--- them. If all failures are requested, a rule that holds also has its reason for pairs that were lost before: whether
--- it holds is decided by the pairs that reach it.
+-- Set rules look at the other queues of the task: they hold if some remaining queue passes them all; otherwise they are
+-- ignored. A reason that begins with ! always holds. The relation has only the answers, without the pairs. If all
+-- failures are requested, a rule that holds also has its reason for pairs that were rejected before; the pairs that
+-- reach the rule decide whether it holds.
 create or replace function brokerage.compose_set_rules(c brokerage.composition, p_step brokerage.plan_step[])
 returns brokerage.composition
 language plpgsql stable as $$
@@ -46,6 +46,6 @@ begin
 end $$;
 
 comment on function brokerage.compose_set_rules(brokerage.composition, brokerage.plan_step[]) is
-  'A query with one more relation: lost_<level> (why set rules of one group lose a queue beside the others of its '
-  'task), ignored_<first level> (whether they are ignored for it), and failures_<first level> (why they would lose '
-  'it), if that is requested.';
+  'A query with one more relation: lost_<level> (why set rules of one group reject a queue in comparison with the '
+  'others of its task), ignored_<first level> (whether they are ignored for the task), and, on request, '
+  'failures_<first level> (why they would reject the queue).';

@@ -1,4 +1,4 @@
--- Candidates that the choice by weight keeps at any place (analysis-weights.md, top-10): distributed input may be
+-- The choice by weight keeps some candidates at any place (analysis-weights.md, top-10): distributed input may be
 -- anywhere, and a queue that the task names is taken.
 create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text)
 returns text
@@ -14,5 +14,5 @@ language sql immutable as $$
 $$;
 
 comment on function brokerage.compose_spared(brokerage.profile_rule, text, text) is
-  'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. '
-  'Its parameters: spares_distributed, spares_preassigned (boolean).';
+  'SQL that tests, on the facts of task and pair, whether a choice by weight keeps a queue whatever its place. Its '
+  'parameters: spares_distributed, spares_preassigned (boolean).';

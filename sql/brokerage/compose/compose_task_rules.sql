@@ -1,5 +1,5 @@
--- The rules of a profile that look at the task alone, before any queue: the first that fails throttles or fails the
--- task. $1 are task facts.
+-- The rules of a profile that look at the task alone come before any queue. The first rule that fails throttles or
+-- fails the task. $1 are task facts.
 create or replace function brokerage.compose_task_rules(p_rules brokerage.profile_rule[], p_algorithm text) returns text
 language plpgsql stable as $$
 declare

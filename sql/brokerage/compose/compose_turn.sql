@@ -1,8 +1,7 @@
--- The part that is evaluated again for a task's survivors when its turn comes: the weights and rules that see
--- assignments, by the same functions as before; the other factors are taken over. It stands behind a relation u
--- (number, task, survivor, queue_number) of brokerage.answers_in_turn, and yields judged (queue, number, failed,
--- weight, factors, queued, capacity, chunk, place, best, best_rule). The assignments of earlier turns are added to
--- the facts.
+-- The weights and rules that see assignments are evaluated again for a task's survivors when its turn comes, by the
+-- same functions as before; the other factors are kept. The text follows a relation u (number, task, survivor,
+-- queue_number) of brokerage.answers_in_turn, and yields judged (queue, number, failed, weight, factors, queued,
+-- capacity, chunk, place, best, best_rule). The assignments of earlier turns are added to the facts.
 create or replace function brokerage.compose_turn(p_rules brokerage.profile_rule[], p_algorithm text) returns text
 language plpgsql stable as $$
 declare

@@ -1,6 +1,6 @@
--- Facts of a survivor (brokerage.survivor) as rules take them, with the assignments of earlier turns: jobs are added
--- to the live counter, work of tasks to the remaining work at the nucleus. Written out, so that rules are planned
--- into the query. p_weighed: with the weight that it now has.
+-- The facts of a survivor (brokerage.survivor) include the assignments of earlier turns: jobs are added to the live
+-- counter, work of tasks to the remaining work at the nucleus. They are written in full, so that rules are planned into
+-- the query. p_weighed: with the present weight of the survivor.
 create or replace function brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) returns text
 language sql stable as $$
   select 'u.task, ' || string_agg(format('row(%s)::brokerage.%I', f.attributes, f.type), ', ' order by f.type desc)
@@ -21,4 +21,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.compose_turn_facts(text, boolean) is
-  'SQL of task, queue and pair of a survivor as a rule takes them in its turn.';
+  'SQL of task, queue and pair of a survivor, in the form that a rule takes in the turn of the task.';

@@ -1,12 +1,13 @@
 -- The query of brokerage.answers_in_turn: all turns are rows of one query, planned once (planning each turn by itself
--- took half of the time). The first row computes for all tasks what no assignment changes. Each further row weighs the
--- candidates of one task (brokerage.compose_turn), and is fetched only when the jobs of the task before are assigned.
+-- took half of the time). The first row computes, for all tasks, the facts that no assignment changes. Each further row
+-- weighs the candidates of one task (brokerage.compose_turn), and is fetched only when the jobs of the previous task
+-- are assigned.
 create or replace function brokerage.compose_turns(
   p_rules brokerage.profile_rule[], p_algorithm text, p_wide boolean
 ) returns text
 language plpgsql stable as $$
 declare
-  -- of pairs that are lost; for the second pass
+  -- reasons of rejected pairs, for the second pass
   v_texts text := case when (brokerage.second_pass(p_rules, p_algorithm)).rule is not null
                        then 'array_agg(j.failed) filter (where j.failed is not null) as failed, '
                             'array_agg(j.marked) filter (where j.failed is not null) as marked'
@@ -66,6 +67,6 @@ begin
 end $$;
 
 comment on function brokerage.compose_turns(brokerage.profile_rule[], text, boolean) is
-  'SQL of the turns of a batch, a row a task in the order of the facts: counts of queues, lost ones with reasons, '
-  'verdicts, whether the task is decided once more, and the candidates that are kept, best first. Errors: PB001, '
-  'PB002 (a rule that does not fit).';
+  'SQL of the turns of a batch, one row per task in the order of the facts: counts of queues, rejected queues with '
+  'reasons, verdicts, whether the task is decided once more, and the kept candidates, best first. Errors: PB001, PB002 '
+  '(a rule that does not fit).';

@@ -4,8 +4,8 @@ create or replace function brokerage.compose_weights(c brokerage.composition, p_
 returns brokerage.composition
 language plpgsql stable as $$
 declare
-  v_left text[] := c.failed;  -- why a pair is lost before the weights, marks excepted
-  v_weights text[] := '{}'::text[];  -- of a pair by itself
+  v_left text[] := c.failed;  -- the reason why a pair is rejected before the weights, marks excepted
+  v_weights text[] := '{}'::text[];  -- factors of a pair by itself
   v_terms int := 0;
   v_summed text[];
 begin
@@ -46,4 +46,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_weights(brokerage.composition, brokerage.plan_step[]) is
-  'A query with the weights of a profile. Errors: PB001 (a rule that does not fit).';
+  'Adds the weights of a profile to a query. Errors: PB001 (a rule that does not fit).';

@@ -1,5 +1,6 @@
--- Found in the texts of the functions: every name behind a dot, so some columns that no rule reads are among them, and
--- none is missing as long as functions read facts by name. A function outside this schema may read them otherwise.
+-- The columns are found in the texts of the functions, as every name behind a dot. So some columns that no rule reads
+-- are among them, and none is missing as long as functions read facts by name. A function outside this schema may read
+-- facts in another way.
 create or replace function brokerage.facts_read(p_rules brokerage.profile_rule[], p_algorithm text) returns text[]
 language sql stable as $$
   with recursive rule as materialized (
@@ -20,7 +21,7 @@ language sql stable as $$
       join pg_proc p on p.proname = c.name::name and p.pronamespace = 'brokerage'::regnamespace
      cross join lateral regexp_matches(p.prosrc, E'\\.(\\w+)', 'g') m(words)
     union
-    select 'is_distributed'  -- a choice may spare pairs by it (brokerage.compose_spared)
+    select 'is_distributed'  -- a choice may spare pairs by this column (brokerage.compose_spared)
   )
   select array_agg(k.letter || a.attname)
     from (values ('t_', 'task_facts'), ('q_', 'queue_facts')) k(letter, type)

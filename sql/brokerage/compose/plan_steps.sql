@@ -48,7 +48,7 @@ begin
 end $$;
 
 comment on function brokerage.plan_steps(brokerage.profile_rule[], text) is
-  'The rules of a profile in their order, as brokerage.compose makes them a query: step and part (what rules in a row '
-  'make together), level of what can lose a pair, whether a rule only marks a queue, the group of a set rule, how many '
-  'queues a choice keeps, the call of its function, and what its reasons begin with. Errors: '
-  'PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+  'The rules of a profile in the order in which brokerage.compose makes a query from them: step and part (which '
+  'consecutive rules share), level of rules that can reject a pair, whether a rule only marks a queue, the group of a '
+  'set rule, how many queues a choice keeps, the call of its function, and the beginning of its reasons. Errors: PB001 '
+  '(no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

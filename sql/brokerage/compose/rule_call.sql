@@ -1,6 +1,6 @@
--- A call of a rule in the composed query. Names are looked up in the catalogue and quoted, so no text of a profile
--- becomes SQL. A rule runs as the owner of the installation, so only functions of members of that role and of
--- superusers are taken: they could act as the owner anyway.
+-- Names in the call of a rule are looked up in the catalogue and quoted, so no text of a profile becomes SQL. A rule
+-- runs as the owner of the installation, so only functions of members of that role and of superusers are taken: they
+-- could act as the owner anyway.
 create or replace function brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) returns text
 language plpgsql stable as $$
 declare
@@ -52,5 +52,6 @@ begin
 end $$;
 
 comment on function brokerage.rule_call(brokerage.profile_rule, text) is
-  'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. '
-  'Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';
+  'SQL that calls the function of a rule on facts; a function with one more argument also gets the parameters of the '
+  'rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be '
+  'called).';

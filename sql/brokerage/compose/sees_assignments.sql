@@ -9,4 +9,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.sees_assignments(brokerage.profile_rule[], text) is
-  'Whether rules of a profile look at jobs that the same batch assigned (the live counter).';
+  'Whether rules of a profile read the jobs that the same batch assigned (the live counter).';

@@ -1,4 +1,4 @@
--- A task with the nuclei where some queue could run its jobs (task-job-check).
+-- The rule task-job-check finds these nuclei.
 create or replace function brokerage.with_runnable(t brokerage.task_facts, p_nuclei jsonb) returns brokerage.task_facts
 language plpgsql immutable parallel safe as $$
 begin

@@ -3,19 +3,19 @@
 -- the tasks stand), is weighed over the queues that no rule rejects, and its jobs (or the task itself) are given away
 -- before the next turn. All turns of an arm are one query (brokerage.compose_turns), of which a cursor fetches a row a
 -- turn. At each fetch the query reads the setting brokerage.assigned (brokerage.assigned_before), which this function
--- sets before: the number of the turn, and what the turns before it assigned. In a trial each arm has its own turns,
--- which see what both assigned.
+-- sets before: the number of the turn, and the assignments of earlier turns. In a trial each arm has its own turns,
+-- which see the assignments of both arms.
 create or replace function brokerage.answers_in_turn(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns setof brokerage.task_answer
 language plpgsql volatile as $$
 declare
-  -- work is counted by share
+  -- the work is counted by share
   v_pools int[] := array(
     select case when p_run.algorithm = 'production_task' then dense_rank() over (order by f.gshare) else 1 end
       from unnest(p_tasks) with ordinality f order by f.ordinality);
-  -- what each pool got, see brokerage.assigned_before
+  -- assignments of each pool, see brokerage.assigned_before
   v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);
   v_answer brokerage.task_answer;
   v_arm brokerage.arm;
@@ -23,8 +23,8 @@ declare
   -- by arm, of which there are one or two
   v_cursors refcursor[] := '{}'::refcursor[];
   v_first_of_zeros boolean[] := '{}'::boolean[];
-  v_sees boolean[] := '{}'::boolean[];  -- whether it sees assignments
-  v_turns int[] := '{}'::int[];  -- how many it had
+  v_sees boolean[] := '{}'::boolean[];  -- whether the arm sees assignments
+  v_turns int[] := '{}'::int[];  -- how many tasks it had
   v_cursor refcursor;
   v_turn brokerage.turn;
   v_task brokerage.task_facts;
@@ -89,5 +89,5 @@ end $$;
 comment on function brokerage.answers_in_turn(
   brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[],
   boolean) is
-  'Answers about tasks one after the other where weights see what the batch has assigned; without status for a task '
-  'that is decided once more. Errors: PB001, PB002 (a rule that does not fit).';
+  'Answers about tasks one after the other, for weights that see the assignments of the batch; without status for a '
+  'task that is decided once more. Errors: PB001, PB002 (a rule that does not fit).';

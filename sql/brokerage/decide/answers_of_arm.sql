@@ -11,5 +11,5 @@ end $$;
 
 comment on function brokerage.answers_of_arm(
   brokerage.arm, text, brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[], boolean) is
-  'Answers about the tasks of an arm, which do not see each other''s jobs, by their places in the arm; without status '
-  'for a task that is decided once more. Errors: PB001, PB002 (a rule that does not fit).';
+  'Answers about the tasks of an arm, which do not see each other''s jobs, by their places in the arm; a task that is '
+  'decided once more has no status. Errors: PB001, PB002 (a rule that does not fit).';

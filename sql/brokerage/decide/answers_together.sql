@@ -1,4 +1,4 @@
--- The answers of brokerage.judge where no weight sees what the batch has assigned, arm by arm.
+-- The answers of brokerage.judge, arm by arm, if no weight sees the assignments of the batch.
 create or replace function brokerage.answers_together(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
@@ -21,5 +21,5 @@ end $$;
 comment on function brokerage.answers_together(
   brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[],
   boolean) is
-  'Answers about tasks that do not see each other''s jobs; without status for a task that is decided once more. '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'Answers about tasks that do not see each other''s jobs; a task that is decided once more has no status. Errors: '
+  'PB001, PB002 (a rule that does not fit).';

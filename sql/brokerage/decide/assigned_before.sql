@@ -1,6 +1,6 @@
 -- Assignments of the earlier turns of a batch, by the number of the queue (brokerage.answers_in_turn): jobs, or the
--- work of tasks. They are handed from turn to turn in a setting of the transaction, as all turns are one query.
--- Volatile, so that each turn reads them again.
+-- work of tasks. They are passed from turn to turn in a setting of the transaction, since all turns are one query. The
+-- function is volatile, so that each turn reads them again.
 create or replace function brokerage.assigned_before(p_turn bigint) returns float8[]
 language plpgsql volatile as $$
 declare
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.assigned_before(bigint) is
-  'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null if there is none. Fails in '
-  'another turn.';
+  'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null if there is none. The call '
+  'fails in another turn.';

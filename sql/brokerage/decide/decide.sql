@@ -1,6 +1,6 @@
--- Decides tasks and keeps every decision, by one query over all of them. If the query fails because of some task's
--- figures, the batch is halved until that task is alone: the task gets its error, the others are decided. Errors
--- that no task's figures cause (locks, disk, a missing rule) end the call.
+-- One query decides all tasks, and every decision is stored. If the query fails because of the figures of a task, the
+-- batch is halved until that task is alone: the task gets its error, and the others are decided. Errors with other
+-- causes (locks, disk, a missing rule) end the call.
 create or replace function brokerage.decide(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns void
@@ -26,7 +26,7 @@ begin
   if v_half = 0 then
     v_arm := brokerage.arm_of(p_run.setup, p_run.trial, p_task_ids[1]);
     v_rules := brokerage.rules_of_arm(p_rules, p_run.profile, v_arm);
-    -- rules are asked once for an error of a run: hundreds of tasks may have the same
+    -- the rules are tested once for an error of a run, since hundreds of tasks may have the same error
     select d.rule into v_rule
       from brokerage.task_decision d
      where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error'

@@ -1,5 +1,5 @@
--- Decides tasks by one query made of the profile's rules (brokerage.judge) and stores the decisions, with the jobs that
--- candidates get, or the nuclei. Tasks with texts that cannot be read get their error before that.
+-- One query made from the profile's rules (brokerage.judge) decides the tasks. The decisions are stored with the jobs
+-- that candidates get, or the nuclei. Tasks with unreadable texts get their error before that.
 create or replace function brokerage.decide_together(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns void
@@ -68,7 +68,7 @@ begin
       join unnest(p_queues) with ordinality u on u.queue = q.queue
       left join unnest(v_subjects.placement) p on p.pair = f.ordinality * cardinality(p_queues) + u.ordinality
      where a.given is not null and q.verdict = 'c' and a.given[q.rank] > 0
-  ), sent as (  -- the work that tasks bring counts for the next ones (brokerage.work_at_nucleus)
+  ), sent as (  -- the work of these tasks counts for the next ones (brokerage.work_at_nucleus)
     insert into brokerage.nucleus_assignment as n (setup, task_id, run_id, nucleus, probability, gshare, priority, work,
                                                    assigned_at)
     select p_run.setup, a.task_id, p_run.run_id, a.nucleus, a.probability, f.gshare, f.current_priority,

@@ -1,6 +1,7 @@
--- Decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay asks the same. Tasks that a
--- task rule refuses are answered first. A task that the rule of kind second pass names gets no answer in the first
--- pass. It is decided once more, and the answer names the second pass. Arms of a trial see each other's assignments.
+-- The function decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay calls it as
+-- well. Tasks that a task rule refuses are answered first. A task that the rule of kind second pass names gets no
+-- answer in the first pass. It is decided once more, and the answer names the second pass. Arms of a trial see each
+-- other's assignments.
 create or replace function brokerage.judge(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -14,7 +15,7 @@ declare
   v_arm brokerage.arm;
   v_waits jsonb := '{}'::jsonb;  -- by arm: parameters of the rule of kind pending
   v_seconds jsonb := '{}'::jsonb;  -- by arm: the rule that asks for a second pass, and the note for its decisions
-  v_name text;  -- the arm of a task, empty without a trial
+  v_name text;  -- the arm of a task; empty without a trial
   v_answer brokerage.task_answer;
   v_tasks brokerage.task_facts[] := p_tasks;
   v_left bigint[];  -- numbers of the tasks that the next pass decides
@@ -94,5 +95,5 @@ end $$;
 
 comment on function brokerage.judge(
   brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'What a run with some rules decides from some facts: one answer a task, with the jobs that each candidate gets, or '
+  'The decisions of a run from given rules and facts: one answer per task, with the jobs that each candidate gets, or '
   'the nucleus. Errors: PB001, PB002 (a rule that does not fit), and errors that the figures of a task raise.';

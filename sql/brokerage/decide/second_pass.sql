@@ -1,4 +1,4 @@
--- Decisions of tasks that were decided once more carry this note: without it their candidates would look wrong to a
+-- Decisions of tasks that were decided once more have this note: without it their candidates would look wrong to a
 -- reader who asks where the input is.
 create or replace function brokerage.second_pass(
   p_rules brokerage.profile_rule[], p_algorithm text, out rule text, out reason text
@@ -11,4 +11,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.second_pass(brokerage.profile_rule[], text) is
-  'The rule that has tasks decided once more, and the note for them; null means a profile without such a rule.';
+  'The rule by which tasks are decided once more, and the note for them; null if the profile has no such rule.';

@@ -1,4 +1,4 @@
--- Not by subscripts: each would go over the array from its begin.
+-- Subscripts are not used, since each would read the array from its beginning.
 create or replace function brokerage.tasks_at(p_tasks brokerage.task_facts[], p_numbers bigint[])
 returns brokerage.task_facts[]
 language sql immutable as $$

@@ -1,5 +1,5 @@
--- A queue that no rule loses is a candidate, unless the choice by weight keeps better ones. rule and reason stand in
--- one text, 'rule<tab>reason', as in the composed query.
+-- A queue that no rule rejects is a candidate, unless the choice by weight keeps better ones. Rule and reason are one
+-- text, 'rule<tab>reason', as in the composed query.
 create or replace function brokerage.verdict_of(
   p_queue text, p_failed text, p_place bigint, p_best bigint, p_best_rule text, p_weight float8, p_factors float8[],
   p_queued bigint, p_capacity bigint, p_chunk int
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.verdict_of(
   text, text, bigint, bigint, text, float8, float8[], bigint, bigint, int) is
-  'The verdict about a queue that has a weight: p_failed is why a rule loses it, p_place its place by weight, p_best '
-  'how many the choice p_best_rule keeps; null means all.';
+  'The verdict about a queue that has a weight. p_failed is the reason of a rule that rejects it, p_place its place by '
+  'weight, and p_best the number of queues that the choice p_best_rule keeps (null means all).';

@@ -1,5 +1,5 @@
--- The time until a task that found nothing is tried again. With {"wait": "1 hour", "950": "10 minutes", "900": "30
--- minutes"} it is that of the highest priority that the task reaches, else the general one.
+-- The time until a task without a candidate is tried again. With {"wait": "1 hour", "950": "10 minutes", "900": "30
+-- minutes"}, the time of the highest priority that the task reaches counts, else the general one.
 create or replace function brokerage.wait_of(p_parameters jsonb, p_priority int) returns interval
 language sql stable parallel safe as $$
   select coalesce((select w.value::interval from jsonb_each_text(p_parameters) w(key, value)

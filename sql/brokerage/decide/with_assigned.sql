@@ -1,4 +1,4 @@
--- The text that brokerage.assigned_before reads, after one more turn.
+-- brokerage.assigned_before reads this text after one more turn.
 create or replace function brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given float8[]) returns text
 language plpgsql immutable parallel safe as $$
 declare
@@ -13,4 +13,4 @@ begin
 end $$;
 
 comment on function brokerage.with_assigned(text, bigint[], float8[]) is
-  'What queues or nuclei were assigned in a batch, by their numbers, with the assignments of one more task.';
+  'The assignments of a batch by the number of the queue or nucleus, with those of one more task added.';

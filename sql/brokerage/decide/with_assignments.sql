@@ -1,5 +1,5 @@
--- Facts of queues for the rest of a batch that was cut in two: its first part has assigned jobs that the live
--- counter does not hold yet.
+-- This is for the rest of a batch that was cut in two: its first part has assigned jobs that the live counter does not
+-- contain yet.
 create or replace function brokerage.with_assignments(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns brokerage.queue_facts[]

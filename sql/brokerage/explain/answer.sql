@@ -1,5 +1,5 @@
--- The decision of a run about a task, as `broker evaluate` prints it. Queues that never entered the list stand by
--- their unified names, as in the list itself. Those of the task broker are nuclei, with their probabilities.
+-- The decision of a run about a task, as `broker evaluate` prints it. Queues that never entered the list have their
+-- unified names, as in the list itself. Candidates of the task broker are nuclei, with their probabilities.
 create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
 language sql stable as $$
   select case when t.status = 'error'
@@ -17,7 +17,7 @@ language sql stable as $$
                                               brokerage.probabilities(
                                                 array_agg(d.weight order by d.rank),
                                                 brokerage.takes_first_of_zeros(
-                                                  -- the profile may be gone
+                                                  -- the profile may have been removed
                                                   array(select row(f.*)::brokerage.profile_rule
                                                           from brokerage.rule_in_force f
                                                          where f.profile = coalesce(x.profile, r.profile)),
@@ -58,4 +58,4 @@ $$;
 
 comment on function brokerage.answer(text, bigint, bigint) is
   'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
-  'retry_at; or error. Null if the run decided nothing for it.';
+  'retry_at; or error. Null if the run made no decision about it.';

@@ -1,6 +1,5 @@
--- Decisions of runs, a row a task and queue, from the arrays in which they are stored. The names of queues are
--- unpacked once a task (offset 0), and not once a queue: into JSON, where a place is found without a look at all texts
--- before it.
+-- Decisions are read from the arrays in which they are stored. The names of queues are unpacked once per task (offset
+-- 0) instead of once per queue, into JSON, where an element is found without reading all texts before it.
 create or replace view brokerage.decision as
 select d.setup, d.run_id, d.task_id, q.queue, d.decided_at, q.verdict, q.rank, q.weight, q.factors, q.queued,
        q.capacity, q.chunk, q.rule, q.reason
@@ -16,4 +15,4 @@ select d.setup, d.run_id, d.task_id, p.queues ->> l.number - 1, d.decided_at,
  cross join lateral unnest(d.lost, d.reasons) l(number, reason);
 
 comment on view brokerage.decision is
-  'The decision of a run about a queue: one row a task and queue. monitor.decision is for people.';
+  'The decision of a run about a queue: one row per task and queue. monitor.decision is for people.';

@@ -1,4 +1,5 @@
--- One decision about one task that leaves the state of the task as it is: for evaluate, what-if and explain.
+-- The commands evaluate, what-if and explain need one decision about one task that leaves the state of the task as it
+-- is.
 create or replace function brokerage.evaluate_task(
   p_setup text, p_task_id bigint, p_algorithm text default null, p_profile text default null
 ) returns jsonb
@@ -27,6 +28,6 @@ begin
 end $$;
 
 comment on function brokerage.evaluate_task(text, bigint, text, text) is
-  'Decides about one task now, changes nothing of it, and returns the decision (brokerage.answer); it is stored as a '
-  'dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no such '
-  'setup or profile), PB002, PB004 (no such task).';
+  'Decides about one task now, without changing the task, and returns the decision (brokerage.answer), which is stored '
+  'as a dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no '
+  'such setup or profile), PB002, PB004 (no such task).';

@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function brokerage.explained_first_pass(text, bigint, text, text) is
-  'Rows of brokerage.explain about queues in the first pass, whatever is left. Errors: PB001, PB002 (a rule that does '
-  'not fit).';
+  'Rows of brokerage.explain about queues in the first pass, whatever queues remain. Errors: PB001, PB002 (a rule that '
+  'does not fit).';

@@ -1,5 +1,5 @@
--- anal-loops without stored decisions: a task as the pass that decides about it sees it, found by the query that
--- decides.
+-- This is anal-loops without stored decisions: the facts are those of the pass that decides about the task, found by
+-- the query that decides.
 create or replace function brokerage.explained_pass(
   p_rules brokerage.profile_rule[], p_algorithm text, p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]

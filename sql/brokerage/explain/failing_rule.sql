@@ -1,6 +1,6 @@
--- Which rule of a profile raises an error, for whoever wrote it: rules are inlined into one query, whose error names
--- none of them. They are asked one by one, each on the pairs that the rules before it leave, as the query asks them;
--- then without that, as an explanation asks them. The queue is found by halving. Only the way of an error comes here.
+-- Authors of rules need to know which rule raises an error: rules are inlined into one query, whose error names none of
+-- them. The rules are tested one by one, each on the pairs that the rules before it leave, as in the query; then on all
+-- pairs, as in an explanation. The queue is found by halving. This is called only after an error.
 create or replace function brokerage.failing_rule(
   p_setup text, p_rules brokerage.profile_rule[], p_algorithm text, p_task_id bigint,
   p_queues brokerage.queue_facts[], p_error text
@@ -61,10 +61,10 @@ begin
     end loop;
   end loop;
 exception when data_exception or cardinality_violation or raise_exception then
-  return;  -- the facts of the task cannot be made: no rule was asked
+  return;  -- the facts of the task cannot be made, so no rule was tested
 end $$;
 
 comment on function brokerage.failing_rule(
   text, brokerage.profile_rule[], text, bigint, brokerage.queue_facts[], text) is
-  'The rule of a profile that raises an error for a task, and in words with the profile and a queue that it is raised '
-  'for (place); no row where no rule alone raises it. p_error: the text of the error.';
+  'The rule of a profile that raises an error for a task, and a description with the profile and a queue for which it '
+  'raises the error (place). There is no row if no single rule raises it. p_error: the text of the error.';

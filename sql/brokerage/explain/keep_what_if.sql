@@ -1,4 +1,4 @@
--- The answer of `broker what-if` and of the service's /what-if, so that others can be shown it.
+-- The answer of `broker what-if` and of the service's /what-if is kept so that it can be shown to others.
 create or replace function brokerage.keep_what_if(p_setup text, p_change jsonb, p_difference jsonb) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
@@ -15,7 +15,8 @@ begin
       pg_column_size(p_change) + pg_column_size(p_difference)
       using errcode = 'PB001', hint = 'Ask about fewer tasks.';
   end if;
-  perform from resource.setup s where s.setup = p_setup for key share;  -- waits for whoever removes it
+  -- waits for a transaction that removes the setup
+  perform from resource.setup s where s.setup = p_setup for key share;
   perform resource.require_known_setup(p_setup);
   insert into brokerage.what_if (setup, asked_at, asked_by, change, difference)
   values (p_setup, resource.clock(p_setup), coalesce((resource.subject()).name, resource.caller()), p_change,
@@ -31,6 +32,6 @@ begin
 end $$;
 
 comment on function brokerage.keep_what_if(text, jsonb, jsonb) is
-  'Keeps what a change would do (monitor.what_if), and returns its number; the last 100 of a setup are kept. p_change: '
-  'what was asked; p_difference: the answer. Errors: PB001 (no JSON objects, more than 64 MiB, no such setup), PB002 '
-  '(setup not granted).';
+  'Keeps the effect of a change (monitor.what_if), and returns its number; the last 100 of a setup are kept. p_change: '
+  'the change that was asked about; p_difference: the answer. Errors: PB001 (no JSON objects, more than 64 MiB, no '
+  'such setup), PB002 (setup not granted).';

@@ -1,6 +1,6 @@
--- Queues that a task names: a user who asks why it does not run there wants to see them first, even those that never
--- entered the list. A task of a user names them in its site and includedSite (analysis-candidates.md,
--- include-exclude), a production task in its site or that of its master dataset (brokerage.preassignment).
+-- A user who asks why a task does not run wants to see the queues that it names first, even those that never entered
+-- the list. A task of a user names them in its site and includedSite (analysis-candidates.md, include-exclude), a
+-- production task in its site or that of its master dataset (brokerage.preassignment).
 create or replace function brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns table (name text, queues text[])
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
@@ -40,5 +40,5 @@ begin
 end $$;
 
 comment on function brokerage.named_queues(text, bigint, text) is
-  'What a task is pre-assigned to (site, included_site), name by name or pattern, and the queues of that name, '
-  'pseudo-queues among them. Errors: PB001, PB002.';
+  'The names and patterns to which a task is pre-assigned (site, included_site), each with the queues of that name, '
+  'including pseudo-queues. Errors: PB001, PB002.';

@@ -1,4 +1,4 @@
--- A run in a few lines: what became of its tasks, and why tasks were refused before any queue.
+-- The view shows a run in a few lines: the results of its tasks, and why tasks were refused before any queue.
 create or replace view brokerage.outcomes as
 select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at,
        min(d.task_id) as example, d.rule, (array_agg(d.reason order by d.task_id))[1] as reason
@@ -9,14 +9,15 @@ select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, 
  group by d.setup, d.run_id, d.status, d.rule;
 
 comment on view brokerage.outcomes is
-  'Tasks of each run by result: a row a status, and a rule that throttled or failed whole tasks or had them decided '
-  'without locality.';
-comment on column brokerage.outcomes.tasks is 'Tasks.';
-comment on column brokerage.outcomes.retry_at is 'When the first of them is brokered again; null if they do not wait.';
-comment on column brokerage.outcomes.example is 'The first of the tasks.';
+  'Tasks of each run by result: one row per status, with the rule that throttled or failed whole tasks or had them '
+  'decided without locality.';
+comment on column brokerage.outcomes.tasks is 'Number of tasks.';
+comment on column brokerage.outcomes.retry_at is
+  'When the first of these tasks is brokered again; null if they do not wait.';
+comment on column brokerage.outcomes.example is 'Id of the first of these tasks.';
 comment on column brokerage.outcomes.rule is
-  'Rule that throttled or failed them, raised their error, or had them decided once more (anal-loops); null if there '
-  'is none.';
+  'Rule that throttled or failed these tasks, raised their error, or had them decided once more (anal-loops); null if '
+  'there is none.';
 comment on column brokerage.outcomes.reason is
-  'Why the example was throttled or failed, or that it was decided without locality, or its error, in words. '
-  'Those of the others: monitor.task_decision.';
+  'The reason why the example was throttled or failed, or its error, or the note that it was decided without locality, '
+  'in words. monitor.task_decision has the reasons of the other tasks.';

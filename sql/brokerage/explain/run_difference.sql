@@ -1,5 +1,5 @@
--- What-if: two runs over the same tasks, before and after a change. Rows that a run has just stored have no
--- statistics yet, hence no nested loops and no sorts where hashing does.
+-- For what-if: compares two runs over the same tasks, before and after a change. Rows that a run has just stored have
+-- no statistics yet, so nested loops are off, and so are sorts where hashing works.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
                weight_before float8, weight_after float8, best_before text, best_after text)

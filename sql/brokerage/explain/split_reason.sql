@@ -1,6 +1,6 @@
--- A reason begins with the tag of its rule, '-cap: 5 jobs ...', and may have a tag of its own, which counts then:
--- '-lowmemory: needs ...'. It returns a table so that a query which lists it behind `from` inlines it, and looks for
--- what it shows alone.
+-- A reason begins with the tag of its rule, '-cap: 5 jobs ...'. If it has a tag of its own, this one counts:
+-- '-lowmemory: needs ...'. The function returns a table so that a query which lists it after `from` inlines it, and
+-- computes only the columns that it shows.
 create or replace function brokerage.split_reason(p_reason text) returns table (criteria text, reason text)
 language sql immutable parallel safe rows 1 as $$
   select substring(p_reason from '^(?:[-+][A-Za-z0-9_]+: )*([-+][A-Za-z0-9_]+): '),

@@ -1,5 +1,5 @@
--- Why a broker does not take a task now: the one definition of open and due tasks (brokerage.open_task and
--- brokerage.due_task are its rows without a reason). Tasks of users belong to the analysis broker, all others to the
+-- This is the single definition of why a broker does not take a task now. Open and due tasks (brokerage.open_task and
+-- brokerage.due_task) are its rows without a reason. Tasks of users belong to the analysis broker, all others to the
 -- two of production; the retry time of a waiting task must be over. The task broker takes tasks in JEDI's status
 -- assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
 create or replace view brokerage.task_due_state as
@@ -59,18 +59,18 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
 comment on view brokerage.task_due_state is
   'Every task and broker, with the reason if the broker does not take the task now.';
 comment on column brokerage.task_due_state.algorithm is
-  'production_task: the task broker; production_job, analysis_job: the job brokers.';
-comment on column brokerage.task_due_state.of_label is 'Tasks of this label are that broker''s.';
-comment on column brokerage.task_due_state.jobs is 'Jobs of its input (workload.input_digest).';
-comment on column brokerage.task_due_state.jobs_left is 'Jobs that are not assigned yet.';
+  'Broker: production_task (the task broker), production_job or analysis_job (the job brokers).';
+comment on column brokerage.task_due_state.of_label is 'Whether tasks of this label belong to that broker.';
+comment on column brokerage.task_due_state.jobs is 'Number of jobs of its input (workload.input_digest).';
+comment on column brokerage.task_due_state.jobs_left is 'Number of jobs that are not assigned yet.';
 comment on column brokerage.task_due_state.not_open is
-  'Why the broker does not work on it, in words; null if it does (brokerage.open_task).';
-comment on column brokerage.task_due_state.waits is 'Its retry time is still to come.';
+  'The reason why the broker does not work on the task, in words; null if it does (brokerage.open_task).';
+comment on column brokerage.task_due_state.waits is 'Whether its retry time is still to come.';
 comment on column brokerage.task_due_state.not_due is
-  'Why it is not brokered now, in words; null if it is (brokerage.due_task).';
+  'The reason why the task is not brokered now, in words; null if it is (brokerage.due_task).';
 comment on column brokerage.task_due_state.decided is
-  'What its last run decided, in words, where that gave it a retry time; null if it assigned jobs, or no run decided '
-  'it.';
+  'The decision of its last run in words, if it set a retry time; null if the run assigned jobs, or if no run decided '
+  'the task.';
 comment on column brokerage.task_due_state.status is 'Status of the task in JEDI; null if not known.';
 comment on column brokerage.task_due_state.has_task is
-  'The task is in that broker''s hands: each task has one row of which this is true.';
+  'Whether the task is in the hands of that broker; this is true in one row of each task.';

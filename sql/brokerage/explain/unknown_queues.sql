@@ -1,4 +1,4 @@
--- A task that is pre-assigned to a queue that does not exist is evaluated for no queue, so no queue's reason can tell.
+-- A task that is pre-assigned to a missing queue is evaluated for no queue, so the reason of no queue can show this.
 create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns text[]
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
@@ -9,5 +9,5 @@ begin
 end $$;
 
 comment on function brokerage.unknown_queues(text, bigint, text) is
-  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that match no '
+  'Queues to which a task is pre-assigned but that are not in the setup, and patterns of included_site that match no '
   'queue. Errors: PB001, PB002, PB004 (no such task).';

@@ -6,4 +6,4 @@ $$;
 
 comment on function brokerage.bare_nucleus(text, jsonb) is
   'Mode of a bare nucleus, only or allow; null if there is none: the value in the table of nuclei, else in the '
-  'attributes (catchall, params) of the queue that stands for it.';
+  'attributes (catchall, params) of the queue that represents it.';

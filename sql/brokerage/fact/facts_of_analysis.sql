@@ -1,4 +1,4 @@
--- Facts of a task that only the analysis broker reads: its user or group, the share, the class
+-- Only the analysis broker reads these facts of a task: its user or group, the share, the class
 -- (analysis-throttles.md). Caps are those of the working group if the task has one. The quota is the group's if the
 -- group has one, in panda2026 always the user's.
 create or replace function brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)

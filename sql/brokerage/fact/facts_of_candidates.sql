@@ -1,4 +1,4 @@
--- The candidates of an algorithm: nuclei for tasks, queues for jobs.
+-- The candidates of an algorithm are nuclei for tasks and queues for jobs.
 create or replace function brokerage.facts_of_candidates(p_setup text, p_algorithm text) returns brokerage.queue_facts[]
 language plpgsql stable as $$
 begin

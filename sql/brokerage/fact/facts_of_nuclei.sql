@@ -1,5 +1,4 @@
--- Nuclei as rules of production_task see them: candidates like queues, of which only the columns set here count
--- (task-brokerage.md, task-nucleus-list).
+-- Nuclei are candidates like queues, but only the columns set here count (task-brokerage.md, task-nucleus-list).
 create or replace function brokerage.facts_of_nuclei(p_setup text) returns setof brokerage.queue_facts
 language sql stable as $$
   with nucleus as materialized (

@@ -1,4 +1,4 @@
--- Facts of each task and each nucleus, a row a pair: the input there, the space, the remaining work
+-- Facts of each task and each nucleus, one row per pair: the input there, the space, the remaining work
 -- (task-brokerage.md, task-data-locality; task-weights.md, Factors).
 create or replace function brokerage.facts_of_nucleus_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[]
@@ -18,5 +18,5 @@ $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'What tasks and nuclei have with each other, as rules of production_task see it: one row for each task and nucleus, '
-  'by their places in the two arrays.';
+  'Common facts of tasks and nuclei, as rules of production_task see them: one row for each task and nucleus, by their '
+  'places in the two arrays.';

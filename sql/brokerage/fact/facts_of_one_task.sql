@@ -1,4 +1,4 @@
--- One task as rules see it, for explanations: the session keeps the plan, whose making takes longer than its run.
+-- Explanations use this for one task: the session keeps the plan, since planning takes longer than running.
 create or replace function brokerage.facts_of_one_task(
   p_setup text, p_task_id bigint, p_base_profile text, p_algorithm text
 ) returns brokerage.task_facts[]
@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function brokerage.facts_of_one_task(text, bigint, text, text) is
-  'A task as rules see it, as an array of one: brokerage.facts_of_tasks with a plan that the session keeps. Empty '
-  'where the task does not exist.';
+  'A task as rules see it, as an array of one: brokerage.facts_of_tasks with a plan that the session keeps. Empty if '
+  'the task does not exist.';

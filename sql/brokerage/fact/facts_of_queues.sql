@@ -1,6 +1,6 @@
--- The candidates of a setup as rules see them, made once a run: limits with their defaults, texts parsed, counts of
--- all shares (conventions.md, Missing values; conventions.md, Job counts; conventions.md, Nucleus queues). Columns
--- stand in the order of the type (tests/core/brokerage/test_facts.py). Long because a queue has so many facts.
+-- The candidates of a setup are made once per run: limits with their defaults, texts parsed, counts of all shares
+-- (conventions.md, Missing values; conventions.md, Job counts; conventions.md, Nucleus queues). Columns have the order
+-- of the type (tests/core/brokerage/test_facts.py). Long because a queue has many facts.
 create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false)
 returns setof brokerage.queue_facts
 language sql stable as $$
@@ -116,5 +116,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_queues(text, boolean) is
-  'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: '
-  'with the storages that analysis uses.';
+  'The queues of a setup as rules see them, with pseudo-queues in place of unified ones; one row per candidate. '
+  'p_analysis: with the storages that analysis uses.';

@@ -1,7 +1,7 @@
--- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its
--- links summed up (conventions.md, Units; conventions.md, Missing values). Each part is made once (materialized): a
--- plan that does not know how many tasks there are would scan a part for every task. Columns stand in the order of the
--- type; tests/core/brokerage/test_facts.py compares the names.
+-- Tasks are read once per run: units and defaults are resolved, the configuration is looked up, the nucleus and its
+-- links are summed up (conventions.md, Units; conventions.md, Missing values). Each part is made once (materialized): a
+-- plan that does not know the number of tasks would scan a part for every task. Columns have the order of the type;
+-- tests/core/brokerage/test_facts.py compares the names.
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns setof brokerage.task_facts
@@ -63,5 +63,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is
-  'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; '
-  'one row a task that is there.';
+  'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; one row per existing '
+  'task.';

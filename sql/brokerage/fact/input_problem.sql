@@ -1,5 +1,5 @@
--- Input that no task can use (production-candidates.md, input-completeness): each dataset that is neither
--- distributed nor staged while the task runs must be complete, or nearly so, at some readable storage.
+-- The view shows input that no task can use (production-candidates.md, input-completeness): each dataset that is
+-- neither distributed nor staged while the task runs must be complete, or nearly complete, at some readable storage.
 create or replace view brokerage.input_problem as
 select i.setup, i.task_id, format('dataset %s is complete at no readable storage', min(i.dataset)) as problem
   from workload.task_dataset i
@@ -13,4 +13,4 @@ select i.setup, i.task_id, format('dataset %s is complete at no readable storage
 
 comment on view brokerage.input_problem is
   'Tasks with an input dataset that is complete at no readable storage (input-completeness, panda2026 only).';
-comment on column brokerage.input_problem.problem is 'Which dataset.';
+comment on column brokerage.input_problem.problem is 'The dataset.';

@@ -1,5 +1,5 @@
--- Copies that count as complete (production-candidates.md, input-completeness): all of the files, or all but
--- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; copies on tape, too.
+-- Copies count as complete (production-candidates.md, input-completeness) with all of the files, or all but
+-- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; copies on tape are included.
 create or replace view brokerage.input_source as
 select r.setup, r.dataset, r.storage,
        coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,
@@ -16,6 +16,6 @@ select r.setup, r.dataset, r.storage,
                  resource.config_value(r.setup, 'jedi', 'jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8, 90));
 
 comment on view brokerage.input_source is
-  'Storages from which a dataset can come, complete or nearly so (panda2026 only).';
-comment on column brokerage.input_source.can_read_lan is 'It can be read over LAN.';
-comment on column brokerage.input_source.can_read_wan is 'It can be read over WAN.';
+  'Storages from which a complete or nearly complete dataset can come (panda2026 only).';
+comment on column brokerage.input_source.can_read_lan is 'Whether the dataset can be read there over LAN.';
+comment on column brokerage.input_source.can_read_wan is 'Whether the dataset can be read there over WAN.';

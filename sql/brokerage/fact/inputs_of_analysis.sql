@@ -1,4 +1,4 @@
--- input-completeness, by the limits of the broker of analysis (analysis-throttles.md, input-completeness).
+-- The limits are those of the analysis broker (analysis-throttles.md, input-completeness).
 create or replace function brokerage.inputs_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (task_id bigint, input_problem text, is_distributed boolean, wan_problem text)
 language sql stable as $$
@@ -41,5 +41,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.inputs_of_analysis(text, bigint[], text) is
-  'What is wrong with the input of analysis tasks, and whether it is distributed, a row a task; the columns are those '
+  'Problems with the input of analysis tasks, and whether it is distributed, one row per task; the columns are those '
   'of brokerage.task_facts.';

@@ -1,4 +1,4 @@
--- task-brokerage.md, task-input-scan: database releases and logs are no data that a task would follow.
+-- task-brokerage.md, task-input-scan: a task does not follow database releases and logs.
 create or replace function brokerage.is_scanned(p_dataset text) returns boolean
 language sql immutable parallel safe as $$
   select p_dataset not like 'ddo%' and split_part(p_dataset, '.', 5) <> 'log'

@@ -4,4 +4,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.is_usable(text) is
-  'Whether a state of a storage (read_lan, ...) lets it be used: not OFF and not TEST; null does.';
+  'Whether a storage can be used in this state (of read_lan, ...): any state but OFF and TEST, including null.';

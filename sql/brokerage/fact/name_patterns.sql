@@ -1,7 +1,7 @@
--- Names of queues as patterns of like: * stands for anything. Only PanDA's code looks for a pattern anywhere in a
--- name, and reads it as a regular expression (analysis-candidates.md, include-exclude): the dot stands for any
--- character, and an expression with other special characters is replaced by the names that it finds. An expression
--- that cannot be read finds none; brokerage.task_problems reports it.
+-- Names of queues become patterns of like: * matches any text. Only PanDA's code looks for a pattern anywhere in a
+-- name, and reads it as a regular expression (analysis-candidates.md, include-exclude): the dot matches any character,
+-- and an expression with other special characters is replaced by the names that it finds. An expression that cannot be
+-- read finds none; brokerage.task_problems reports it.
 create or replace function brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) returns text[]
 language sql stable as $$
   select coalesce(array_agg(u.pattern order by n.number, u.pattern) filter (where u.pattern is not null),
@@ -28,5 +28,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.name_patterns(text, text[], boolean) is
-  'Patterns (like) for names with *; null means no name. p_anywhere: as PanDA''s code, a regular expression that may '
-  'be found anywhere in what is compared.';
+  'Patterns (like) for names with *; null if there is no name. p_anywhere: as in PanDA''s code, a regular expression '
+  'that may match anywhere in the compared text.';

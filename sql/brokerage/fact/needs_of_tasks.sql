@@ -1,5 +1,5 @@
--- conventions.md, Units; conventions.md, Kinds of task; conventions.md, Job size. Merging counts jobs by nFilesPerJob,
--- too (analysis-weights.md, The new basic weight).
+-- conventions.md, Units; conventions.md, Kinds of task; conventions.md, Job size. Merging also counts jobs by
+-- nFilesPerJob (analysis-weights.md, The new basic weight).
 create or replace function brokerage.needs_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns table (
@@ -70,4 +70,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.needs_of_tasks(text, bigint[], text, text) is
-  'What tasks and their jobs are and need, a row a task; the columns are those of brokerage.task_facts.';
+  'Properties and needs of tasks and their jobs, one row per task; the columns are those of brokerage.task_facts.';

@@ -1,4 +1,4 @@
--- Of task brokerage also whether the nucleus is preset, the parent, and the input whose place counts for a nucleus
+-- Task brokerage also reads whether the nucleus is preset, the parent, and the input whose place counts for a nucleus
 -- (task-brokerage.md).
 create or replace function brokerage.nuclei_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
@@ -45,5 +45,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.nuclei_of_tasks(text, bigint[], text, text) is
-  'The nuclei of tasks, their links, and for the task broker the nuclei of parents and the input, a row a task; the '
-  'columns are those of brokerage.task_facts.';
+  'The nuclei of tasks, their links, and for the task broker the nuclei of parents and the input, one row per task; '
+  'the columns are those of brokerage.task_facts.';

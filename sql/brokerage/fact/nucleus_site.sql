@@ -1,5 +1,5 @@
--- Sites that tasks may go to, each with the queue that stands for it: the first of role nucleus, by name
--- (conventions.md, Nucleus queues), else the first with a bareNucleus mode (full-chain.md, Satellites as nuclei).
+-- Tasks may go to these sites. A site is represented by its first queue of role nucleus, by name (conventions.md,
+-- Nucleus queues), else by the first with a bareNucleus mode (full-chain.md, Satellites as nuclei).
 create or replace view brokerage.nucleus_site as
 select f.setup, f.nucleus, f.queue, true as is_nucleus, f.attributes from brokerage.first_nucleus_queue f
 union all
@@ -12,7 +12,7 @@ union all
   order by q.setup, q.panda_site, q.queue collate "C");
 
 comment on view brokerage.nucleus_site is
-  'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that stands for it.';
+  'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that represents it.';
 comment on column brokerage.nucleus_site.queue is 'Its first queue, by name.';
-comment on column brokerage.nucleus_site.is_nucleus is 'That queue has the role nucleus.';
+comment on column brokerage.nucleus_site.is_nucleus is 'Whether that queue has the role nucleus.';
 comment on column brokerage.nucleus_site.attributes is 'catchall and params of that queue.';

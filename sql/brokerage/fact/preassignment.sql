@@ -1,7 +1,6 @@
--- Queues that a task is pre-assigned to, as named (production-candidates.md, prod-initial-preassigned;
--- production-candidates.md, preassigned-merge). The site of a master dataset goes first. Its pre-assignment is
--- ignored if it was made at another time than the last change, and that is over 24 h ago; in panda2026 the task must
--- also have been frozen for 6 h.
+-- The queues are as named in the task (production-candidates.md, prod-initial-preassigned; production-candidates.md,
+-- preassigned-merge). The site of a master dataset goes first. Its pre-assignment is ignored if it was made at another
+-- time than the last change, and that is over 24 h ago; in panda2026 the task must also have been frozen for 6 h.
 create or replace function brokerage.preassignment(
   p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
   out by text
@@ -19,5 +18,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
-  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null if it '
-  'is not pre-assigned.';
+  'Queues to which a task is pre-assigned, by its master dataset or its own site, and the rule that applies; null if '
+  'it is not pre-assigned.';

@@ -1,5 +1,5 @@
--- Input that no nucleus can get (task-brokerage.md, task-input-scan): a dataset without a complete copy at a storage
--- that can be read over WAN. Tasks share datasets, so the copies of each are looked at once.
+-- No nucleus can get a dataset without a complete copy at a storage that can be read over WAN (task-brokerage.md,
+-- task-input-scan). Tasks share datasets, so the copies of each dataset are read once.
 create or replace function brokerage.scan_problems(p_setup text, p_task_ids bigint[])
 returns table (task_id bigint, problem text)
 language sql stable as $$
@@ -25,5 +25,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.scan_problems(text, bigint[]) is
-  'Tasks with an input dataset that is complete at no storage that can be read over WAN (task-input-scan, panda2026 '
-  'only), and which; one row each.';
+  'Tasks with an input dataset that is not complete at any storage that can be read over WAN (task-input-scan, '
+  'panda2026 only), one row per task with the dataset.';

@@ -1,4 +1,4 @@
--- A site that is no queue, but a storage, stands for the queues that read it (panda2026).
+-- A site that is the name of a storage instead of a queue means the queues that read this storage (panda2026).
 create or replace function brokerage.sites_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (task_id bigint, preassigned text[], preassigned_by text, included_sites text[], excluded_sites text[],
                sites text[], limited_sites boolean, sites_used text[], avoid_vp boolean, cloud text,
@@ -8,7 +8,7 @@ language sql stable as $$
          case when cardinality(t.included_site || p.storage_queues) > 0
               then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues,
                                            p_base_profile <> 'documented') end,
-         -- most tasks name none, and the call is dear
+         -- most tasks name none, and the call is expensive
          case when cardinality(t.excluded_site) > 0
               then brokerage.name_patterns(p_setup, t.excluded_site, p_base_profile <> 'documented') end,
          case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end,
@@ -33,4 +33,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.sites_of_analysis(text, bigint[], text) is
-  'Queues that analysis tasks name, want or do not want, a row a task; the columns are those of brokerage.task_facts.';
+  'Queues that analysis tasks name, want or refuse, one row per task; the columns are those of brokerage.task_facts.';

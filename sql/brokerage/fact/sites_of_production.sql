@@ -15,4 +15,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.sites_of_production(text, bigint[], text) is
-  'Queues that production tasks are pre-assigned to, a row a task; the columns are those of brokerage.task_facts.';
+  'Queues to which production tasks are pre-assigned, one row per task; the columns are those of brokerage.task_facts.';

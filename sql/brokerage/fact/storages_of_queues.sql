@@ -39,5 +39,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.storages_of_queues(text, boolean) is
-  'The storages that queues read and write (first of each: position 1), a row a queue that has some; space in GB. '
-  'p_analysis: those that analysis uses.';
+  'The storages that queues read and write (the first of each has position 1), one row per queue that has storages; '
+  'space in GB. p_analysis: those that analysis uses.';

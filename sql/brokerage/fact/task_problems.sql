@@ -1,4 +1,4 @@
--- A task with a text that cannot be read gets this error before any rule runs, and no other task suffers. Tasks share
+-- A task with an unreadable text gets this error before any rule runs, and other tasks are not affected. Tasks share
 -- architectures, so each is read once.
 create or replace function brokerage.task_problems(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
@@ -31,4 +31,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.task_problems(text, bigint[], text, text) is
-  'Tasks with a text that an algorithm cannot read in a base profile (documented, panda2026), and why; one row each.';
+  'Tasks with a text that an algorithm cannot read in a base profile (documented, panda2026), one row per task with '
+  'the reason.';

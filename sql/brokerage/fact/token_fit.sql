@@ -1,7 +1,7 @@
 -- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular expression
--- found in the name, or by the type without ATLAS. A token that is no regular expression, or one that
--- brokerage.pattern_problem refuses, fits by name or type alone. Most tokens are plain words: they are looked for
--- without an expression.
+-- found in the name, or by the type without ATLAS. A token that is not a regular expression, or that
+-- brokerage.pattern_problem refuses, fits only by name or type. Most tokens are plain words, which are searched without
+-- an expression.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
 language plpgsql stable as $$
 begin
@@ -20,4 +20,4 @@ end $$;
 
 comment on function brokerage.token_fit(text, text, text) is
   'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; null '
-  'means not at all.';
+  'if it does not fit.';

@@ -1,5 +1,4 @@
--- Nuclei whose default output storage cannot be written over WAN (network.md, nucleus-unwritable;
--- production-load.md, transferring-limit).
+-- These storages cannot be written over WAN (network.md, nucleus-unwritable; production-load.md, transferring-limit).
 create or replace view brokerage.unwritable_nucleus as
 select n.setup, n.nucleus
   from brokerage.first_nucleus_queue n

@@ -10,8 +10,8 @@ select a.setup, a.nucleus, g.gshare, g.priority, a.work
  where a.assigned_at > resource.clock(a.setup) - s.assignments_count;
 
 comment on view brokerage.work_at_nucleus is
-  'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a '
-  'priority on is RW.';
-comment on column brokerage.work_at_nucleus.gshare is 'Global share; empty = of all shares.';
+  'Work that is left at nuclei, including tasks assigned lately; RW is its sum by nucleus and share from a priority '
+  'on.';
+comment on column brokerage.work_at_nucleus.gshare is 'Global share; empty for the work of all shares.';
 comment on column brokerage.work_at_nucleus.priority is 'Priority of the tasks.';
-comment on column brokerage.work_at_nucleus.work is 'HS06 s.';
+comment on column brokerage.work_at_nucleus.work is 'Work (HS06 s).';

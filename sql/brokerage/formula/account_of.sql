@@ -5,4 +5,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.account_of(brokerage.task_facts) is
-  'Whose jobs count for the caps of a task, in words: its working group, else its user.';
+  'The account whose jobs count for the caps of a task, in words: its working group, else its user.';

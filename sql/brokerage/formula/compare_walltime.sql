@@ -1,5 +1,5 @@
--- facts-and-formulas.md, walltime-of-a-job: cross-multiplied (conventions.md, Exact arithmetic), so a corepower of
--- 14.54 decides right at equality.
+-- facts-and-formulas.md, walltime-of-a-job: the inequality is cross-multiplied (conventions.md, Exact arithmetic), so a
+-- corepower of 14.54 decides correctly at equality.
 create or replace function brokerage.compare_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8
 ) returns int
@@ -21,5 +21,5 @@ $$;
 
 comment on function brokerage.compare_walltime(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
-  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null if the walltime is not '
-  'known.';
+  'Sign of the walltime of a job with the given number of events at the queue, minus a limit (s); null if the walltime '
+  'is not known.';

@@ -1,5 +1,5 @@
--- conventions.md, Kinds of task: the word urgent anywhere in the processing type. panda2026: that word alone, and a
--- priority over 1000.
+-- conventions.md, Kinds of task: the word urgent anywhere in the processing type. panda2026 takes only that word by
+-- itself, or a priority over 1000.
 create or replace function brokerage.is_express(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
@@ -12,4 +12,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.is_express(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';
+  'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as in PanDA''s '
+  'code.';

@@ -1,4 +1,4 @@
--- analysis-load.md, overloaded: queued jobs per running job, compared with the same ratio of all queues;
+-- analysis-load.md, overloaded: compares queued jobs per running job with the same ratio of all queues;
 -- cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.is_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

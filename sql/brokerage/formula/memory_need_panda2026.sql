@@ -1,4 +1,4 @@
--- facts-and-formulas.md, memory-need: base memory counts only if R is per core; truncated.
+-- facts-and-formulas.md, memory-need: base memory counts only if R is per core; the result is truncated.
 create or replace function brokerage.memory_need_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -10,4 +10,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.queue_length_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nQ_max: jobs of the share that may be queued there.';
+  'nQ_max, the number of jobs of the share that may be queued there.';

@@ -1,4 +1,4 @@
--- facts-and-formulas.md, scratch-need-analysis: the work directory has 300 MiB more, as in production.
+-- facts-and-formulas.md, scratch-need-analysis: the work directory needs 300 MiB more, as in production.
 create or replace function brokerage.scratch_need_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- As brokerage.scratch_need, for brokerage.compare.
+-- The formula is that of brokerage.scratch_need; brokerage.compare calls it.
 create or replace function brokerage.scratch_need_exactly(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns numeric

@@ -1,4 +1,4 @@
--- analysis-load.md, max-q-len: products before quotients, so that whole numbers stay whole (conventions.md, Exact
+-- analysis-load.md, max-q-len: products come before quotients, so that whole numbers stay whole (conventions.md, Exact
 -- arithmetic).
 create or replace function brokerage.user_queue_limit(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
@@ -12,4 +12,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.user_queue_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'max_q_len: jobs that the user of the task may have queued there.';
+  'max_q_len, the number of jobs that the user of the task may have queued there.';

@@ -1,4 +1,4 @@
--- facts-and-formulas.md, walltime-bound: truncated, in the order of the code, as its rounding decides.
+-- facts-and-formulas.md, walltime-bound: values are truncated in the order of PanDA's code, since its rounding decides.
 create or replace function brokerage.walltime_bound_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit float8
 ) returns float8
@@ -13,4 +13,5 @@ $$;
 
 comment on function brokerage.walltime_bound_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'What a walltime limit of the queue (s) allows a job: HS06 s, or s times cores if the task is not measured in HS06.';
+  'The work that a walltime limit of the queue (s) allows a job, in HS06 s, or in s times cores if the task is not '
+  'measured in HS06.';

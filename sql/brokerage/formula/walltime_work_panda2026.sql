@@ -1,5 +1,5 @@
 -- facts-and-formulas.md, walltime-bound: cpuTime * events in HS06 s, or walltime * input MB. The event service divides
--- it, but for the jobs of a dynamic number of events.
+-- it, except for jobs with a dynamic number of events.
 create or replace function brokerage.walltime_work_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
 ) returns float8
@@ -11,4 +11,5 @@ $$;
 
 comment on function brokerage.walltime_work_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null if not known.';
+  'The work of a job with the given number of events, in the unit of brokerage.walltime_bound_panda2026; null if not '
+  'known.';
