@@ -8,5 +8,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.base_profile(text) is
-  'The shipped profile that a profile is based on in the end: documented or panda2026; null if there is no such '
-  'profile.';
+  'The shipped profile at the base of a profile: documented or panda2026; null if there is no such profile.';

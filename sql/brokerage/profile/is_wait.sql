@@ -7,4 +7,4 @@ exception when data_exception then
 end $$;
 
 comment on function brokerage.is_wait(jsonb) is
-  'Whether a JSON value is a time to wait: a text that is an interval longer than 0.';
+  'Whether a JSON value is a waiting time, that is, a text with an interval longer than 0.';

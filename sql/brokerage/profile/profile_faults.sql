@@ -1,5 +1,5 @@
--- What was right when it was set and no longer is: a function that was dropped, replaced by another type or owner, or
--- may not be called any more. Shipped profiles alone are the matter of `broker db check`.
+-- A profile that was right when it was set can become wrong: a function was dropped, was replaced by one of another
+-- type or owner, or may no longer be called. `broker db check` examines the shipped profiles.
 create or replace function brokerage.profile_faults()
 returns table (profile text, algorithm text, setups text[], fault text, hint text)
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
@@ -27,5 +27,5 @@ begin
 end $$;
 
 comment on function brokerage.profile_faults() is
-  'Profiles of your own that no longer compose, each with the setups that decide by it and the reason; none when all '
-  'is well. It composes and plans them, some tens of milliseconds each.';
+  'Profiles of your own that no longer compose, each with the reason and the setups that decide by it; no row if all '
+  'is well. The call composes and plans each profile, which takes some tens of milliseconds.';

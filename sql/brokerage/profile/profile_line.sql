@@ -1,4 +1,4 @@
--- Each profile with the profiles that it is based on, nearest first.
+-- The nearest profile comes first.
 create or replace view brokerage.profile_line as
 with recursive line as (
   select p.profile, p.profile as of_profile, 0 as depth
@@ -11,7 +11,8 @@ with recursive line as (
 )
 select l.profile, l.of_profile, l.depth from line l;
 
-comment on view brokerage.profile_line is 'Each profile with itself and the profiles that it is based on.';
+comment on view brokerage.profile_line is 'Each profile with itself and the profiles on which it is based.';
 comment on column brokerage.profile_line.profile is 'Profile.';
-comment on column brokerage.profile_line.of_profile is 'The profile itself, or one that it is based on.';
-comment on column brokerage.profile_line.depth is '0 = itself, 1 = what it is based on, and so on.';
+comment on column brokerage.profile_line.of_profile is 'The profile itself, or one on which it is based.';
+comment on column brokerage.profile_line.depth is
+  'Distance: 0 for the profile itself, 1 for the profile on which it is based, and so on.';

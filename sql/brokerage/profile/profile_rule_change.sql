@@ -3,4 +3,4 @@ after insert or delete or update on brokerage.profile_rule
 for each row execute function resource.note_changes('rule', 'profile', 'algorithm', 'rule');
 
 comment on trigger profile_rule_change on brokerage.profile_rule is
-  'Keeps each change and who made it (resource.change).';
+  'Keeps each change together with its author (resource.change).';

@@ -1,5 +1,5 @@
--- Composes and plans every profile that has the rules of this one: a rule that does not fit is found when it is set,
--- not when tasks wait.
+-- Every profile that has the rules of this one is composed and planned, so a rule that does not fit is found when it is
+-- set, not when tasks wait.
 create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
 language plpgsql as $$
 declare
@@ -11,7 +11,7 @@ begin
     select r.*
       from brokerage.profile_line l
       join brokerage.rule_in_force r on r.profile = l.profile
-     -- off, of a rule that is gone: nothing
+     -- a disabled row for a removed rule has no effect
      where l.of_profile = p_profile and r.algorithm = p_algorithm and (r.enabled or r.kind is not null)
   loop
     if v_rule.kind is null or v_rule.position is null then

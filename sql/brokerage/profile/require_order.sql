@@ -1,4 +1,4 @@
--- Rules must stand in an order that can be composed: candidates first, weights together, the choice by weight last.
+-- Rules must have an order that can be composed: candidates first, weights together, the choice by weight last.
 create or replace function brokerage.require_order(
   p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text
 ) returns void
@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function brokerage.require_order(brokerage.profile_rule, boolean, boolean, text) is
-  'Refuses a rule at a position where it cannot be composed, or a choice that does not state how many it keeps. '
-  'Errors: PB001.';
+  'Refuses a rule at a position where it cannot be composed, or a choice without the number that it keeps. Errors: '
+  'PB001.';

@@ -1,6 +1,6 @@
--- A function that comes with the program reads the parameters that some shipped rule of the same function has, of the
+-- A function that comes with the program reads the parameters that some shipped rule of the same function has, with the
 -- same type. brokerage.weight_free_places is in no shipped rule (analysis-weights.md, new-weight-of-the-documentation:
--- off by default), so its parameters stand here. Other functions may read any parameter.
+-- off by default), so its parameters are listed here. Other functions may read any parameter.
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable as $$
 declare

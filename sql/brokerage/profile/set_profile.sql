@@ -42,6 +42,6 @@ begin
 end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
-  'Makes or changes a profile of your own: it has the rules of the profile that it is based on, unless '
+  'Makes or changes a profile of your own: it has the rules of the profile on which it is based, unless '
   'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile), PB005 (another base '
   'profile, in a trial under way).';

@@ -1,5 +1,4 @@
--- One row of a profile. The whole profile is composed once before the row stays: a rule that does not fit never gets
--- into a run.
+-- The whole profile is composed once before the row stays, so a rule that does not fit never gets into a run.
 create or replace function brokerage.set_rule(
   p_profile text, p_rule text, p_changes jsonb, p_algorithm text default 'production_job'
 ) returns void
@@ -61,6 +60,6 @@ end $$;
 
 comment on function brokerage.set_rule(text, text, jsonb, text) is
   'Adds a rule to a profile, or changes columns of a rule that it has (an object of columns of brokerage.profile_rule; '
-  'null means as in the profile that it is based on). The profile is composed to check that the rule fits. Errors: '
-  'PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the function '
-  'is not trusted).';
+  'null means the value of the profile on which it is based). The profile is composed to check that the rule fits. '
+  'Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the '
+  'function is not trusted).';

@@ -3,4 +3,4 @@ after update on brokerage.setting
 for each row execute function resource.note_changes('settings');
 
 comment on trigger setting_change on brokerage.setting is
-  'Keeps each change and who made it (resource.change).';
+  'Keeps each change together with its author (resource.change).';

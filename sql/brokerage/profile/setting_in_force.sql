@@ -1,4 +1,4 @@
--- Settings of every setup, those that nobody changed among them.
+-- Settings of every setup, including settings that were never changed.
 create or replace view brokerage.setting_in_force as
 select p.setup, coalesce(s.profile, 'documented') as profile,
        coalesce(s.decisions_kept, interval '2 days') as decisions_kept,

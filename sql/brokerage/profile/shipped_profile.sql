@@ -8,7 +8,7 @@ select v.profile, v.description, v.marks
 
 comment on view brokerage.shipped_profile is 'Profiles that come with the program.';
 comment on column brokerage.shipped_profile.profile is 'Name.';
-comment on column brokerage.shipped_profile.description is 'What its rules follow.';
+comment on column brokerage.shipped_profile.description is 'The source that its rules follow.';
 comment on column brokerage.shipped_profile.marks is
-  'True: temporary problems only mark a queue, and the reason is the first persistent problem, else the last mark '
-  '(order-and-turns.md, temporary-problems). False: the first rule that fails is the reason.';
+  'If true, temporary problems only mark a queue, and the reason is the first persistent problem, else the last mark '
+  '(order-and-turns.md, temporary-problems). If false, the first rule that fails is the reason.';

@@ -1,4 +1,4 @@
--- The rules of the base profiles, a view each base profile and algorithm.
+-- Each base profile and algorithm has a view with its rules.
 create or replace view brokerage.shipped_rule as
 select s.profile, s.algorithm, s.rule, s.kind, s.position, s.function, s.criteria, s.temporary, true as enabled,
        s.parameters, s.source
@@ -14,16 +14,16 @@ comment on view brokerage.shipped_rule is
   'The rules of the profiles documented and panda2026. An organisation adds rules or changes them '
   'in brokerage.profile_rule; brokerage.rule_in_force has the result.';
 comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and algorithm.';
-comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand last.';
+comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts come last.';
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
-  'Function of task facts, queue facts, pair facts, and the parameters if it takes them. For a choice: the value to '
-  'choose by, null means the weight. For a fact: the function or view that prepares it.';
+  'Function of task facts, queue facts, pair facts, and the parameters if it takes them. For a choice it is the value '
+  'to choose by; null means the weight. For a fact: the function or view that prepares it.';
 comment on column brokerage.shipped_rule.criteria is
   'PanDA''s criteria tag; null if there is none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is
-  'The problem may pass by itself: the rule marks a queue, later rules still see it.';
+  'Whether the problem may pass by itself: the rule marks a queue, and later rules still see the queue.';
 comment on column brokerage.shipped_rule.parameters is
-  'Parameters of the function; for a choice: best, how many are kept.';
+  'Parameters of the function; for a choice, best is the number of queues that it keeps.';
 comment on column brokerage.shipped_rule.source is
   'Page and heading that describe the rule, relative to sql/brokerage.';

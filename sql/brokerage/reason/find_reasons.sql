@@ -1,6 +1,6 @@
 -- conventions.md, Reasons. The queue that comes nearest is the one that the last rule rejected, in the order of the
--- profile: it passed all rules before. A decision is looked at once, after the run, and the rule that rejected the most
--- queues is kept, too (monitor.task.why), so that a list of tasks need not unpack their decisions.
+-- profile, since it passed all earlier rules. A decision is read once, after the run, and the rule that rejected the
+-- most queues is also kept (monitor.task.why), so that a list of tasks need not unpack their decisions.
 create or replace function brokerage.find_reasons(p_setup text, p_limit int default 1000) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
@@ -11,7 +11,7 @@ begin
     raise exception 'limit is %, which is below 1', coalesce(p_limit::text, 'null')
       using errcode = 'PB001', hint = 'Give the number of tasks to look at.';
   end if;
-  perform from resource.setup s where s.setup = p_setup for key share;  -- it is not removed meanwhile
+  perform from resource.setup s where s.setup = p_setup for key share;  -- keeps the setup from being removed
   if not found or not pg_try_advisory_xact_lock(hashtext('brokerage.find_reasons'), hashtext(p_setup)) then
     return null;
   end if;
@@ -75,6 +75,6 @@ begin
 end $$;
 
 comment on function brokerage.find_reasons(text, int) is
-  'Finds why tasks wait that their last run could not decide or found no queue for (brokerage.waiting_reason), of at '
-  'most p_limit tasks; returns how many, null where another call is at it. `broker run` calls it every few seconds '
-  '(loop summarize). Errors: PB001 (limit), PB002 (setup not granted).';
+  'Finds the reasons of waiting tasks that their last run could not decide or gave no queue '
+  '(brokerage.waiting_reason), for at most p_limit tasks; returns how many, or null if another call is doing this. '
+  '`broker run` calls it every few seconds (loop summarize). Errors: PB001 (limit), PB002 (setup not granted).';

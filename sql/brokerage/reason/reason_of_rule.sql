@@ -1,5 +1,5 @@
--- conventions.md, Reasons: which word stands for a rejection. Rules of an organisation's own are no_queue_accepts, or
--- limited where their problem may pass by itself.
+-- conventions.md, Reasons, has the word for each rejection. Rules of an organisation's own give no_queue_accepts, or
+-- limited if their problem may pass by itself.
 create or replace function brokerage.reason_of_rule(p_rule text, p_temporary boolean) returns text
 language sql immutable as $$
   select case
@@ -11,5 +11,5 @@ language sql immutable as $$
 $$;
 
 comment on function brokerage.reason_of_rule(text, boolean) is
-  'The reason, in one word, that stands for a rejection by a rule: too_large, input_missing, limited or '
-  'no_queue_accepts. p_temporary: whether its problem may pass by itself (brokerage.profile_rule).';
+  'The word for a rejection by a rule: too_large, input_missing, limited or no_queue_accepts. p_temporary: whether its '
+  'problem may pass by itself (brokerage.profile_rule).';

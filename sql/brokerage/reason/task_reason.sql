@@ -1,4 +1,4 @@
--- The word of a task's jobs that no run has assigned yet.
+-- The view gives the word for the jobs of a task that no run has assigned yet.
 create or replace view brokerage.task_reason as
 select d.setup, d.task_id, d.algorithm,
        case when d.not_open like 'has no jobs%' then 'input_missing'
@@ -14,13 +14,14 @@ select d.setup, d.task_id, d.algorithm,
    and (d.jobs_left > 0 or d.not_open like 'has no jobs%');
 
 comment on view brokerage.task_reason is
-  'Tasks that have not ended and wait for their broker, each with one word why.';
+  'Tasks that have not ended and wait for their broker, each with the reason in one word.';
 comment on column brokerage.task_reason.algorithm is 'Broker that has the task.';
 comment on column brokerage.task_reason.reason is
-  'misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled or waiting.';
-comment on column brokerage.task_reason.jobs_left is 'Jobs that are not assigned yet.';
+  'Reason: misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled or waiting.';
+comment on column brokerage.task_reason.jobs_left is 'Number of jobs that are not assigned yet.';
 comment on column brokerage.task_reason.rule is
   'Rule that rejected the queue which comes nearest, or the whole task; null if there is none.';
 comment on column brokerage.task_reason.queue is 'Queue (or nucleus) that comes nearest; null if there is none.';
-comment on column brokerage.task_reason.queues is 'Queues that this rule rejected; null if there is none.';
+comment on column brokerage.task_reason.queues is
+  'Number of queues that this rule rejected; null if there is no such rule.';
 comment on column brokerage.task_reason.run_id is 'Run that decided so; null if there is none yet.';

@@ -1,4 +1,4 @@
--- The rules of a replay: the recorded ones, or the ones of a profile with the same base, with some changes.
+-- The rules of a replay are the recorded ones, or those of a profile with the same base, with some changes.
 create or replace function brokerage.changed_rules(
   p_rules brokerage.profile_rule[], p_changes jsonb, p_without text[]
 ) returns brokerage.profile_rule[]
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function brokerage.changed_rules(brokerage.profile_rule[], jsonb, text[]) is
-  'Rules with other parameters (an object of objects: {"memory": {"share": 1.1}}) and without some. Errors: PB001 (a '
-  'parameter that no rule reads, or a value that it cannot read).';
+  'Changes parameters of rules (an object of objects: {"memory": {"share": 1.1}}) and leaves out some rules. Errors: '
+  'PB001 (a parameter that no rule reads, or a value that it cannot read).';

@@ -1,4 +1,4 @@
--- What a decision and a replay of it are compared by: the order in which rows were stored means nothing.
+-- A decision and its replay are compared in this form, since the order in which rows were stored has no meaning.
 create or replace function brokerage.comparable(
   p_queues brokerage.queue_verdict[], p_lost int[], p_reasons text[], out candidates text[],
   out verdicts brokerage.queue_verdict[], out lost text[]

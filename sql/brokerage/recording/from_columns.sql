@@ -1,11 +1,11 @@
--- Attributes are found by name: what the type no longer has is left out. One that the columns lack cannot be
--- made up, since null would let queues pass.
+-- Attributes are found by name, and those that the type no longer has are left out. A missing attribute is an error,
+-- since a null would make queues pass.
 create or replace function brokerage.from_columns(p_columns jsonb, p_none anyelement, out taken anyarray)
 language plpgsql stable set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare
   v_type constant regtype := pg_typeof(p_none);
   v_lacking text;
-  v_values text;  -- for each attribute a call that gives its values, row by row
+  v_values text;  -- one call for each attribute, which gives its values row by row
   v_row text;
 begin
   select string_agg(a.attname, ', ' order by a.attnum) filter (where not p_columns ? a.attname::text),
@@ -46,5 +46,5 @@ exception
 end $$;
 
 comment on function brokerage.from_columns(jsonb, anyelement) is
-  'Rows of a composite type (null of that type) from what brokerage.to_columns made of them. Errors: PB001 (an '
+  'Rows of a composite type (given as null of that type) from the result of brokerage.to_columns. Errors: PB001 (an '
   'attribute is lacking or was of another type).';

@@ -1,5 +1,4 @@
--- Records the facts from which a part of a run decides. Most columns of queues are the same all day: each is noted
--- once.
+-- Most columns of queues are the same all day, so each value is noted once.
 create or replace function brokerage.keep_facts(
   p_run brokerage.run, p_part bigint, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -9,7 +8,7 @@ declare
   v_rules jsonb := (select jsonb_agg(to_jsonb(r) order by r.profile, r.position, r.rule)
                       from unnest(p_rules) r
                      where r.algorithm = p_run.algorithm);
-  v_schemas text[] := array(  -- whose functions decide
+  v_schemas text[] := array(  -- schemas whose functions decide
     select 'brokerage' union select 'resource' union select 'workload'
     union select split_part(r.function, '.', 1) from unnest(p_rules) r where r.function is not null);
   v_program text := brokerage.program_digest(v_schemas);
@@ -29,7 +28,8 @@ begin
   end loop;
   with list as materialized (
     select c.key as name, c.value, md5(c.value::text) as digest from jsonb_each(brokerage.to_columns(p_queues)) c
-  ), noted as (  -- not unique: two runs at once would wait for each other, and a value twice does no harm
+  -- the value is not unique: two simultaneous runs would wait for each other, and a duplicate does no harm
+  ), noted as (
     insert into brokerage.recorded_value (setup, noted_at, digest, value)
     select p_run.setup, v_day, n.digest,
            case when n.digest = v_program then brokerage.program_of(v_schemas) else n.value end

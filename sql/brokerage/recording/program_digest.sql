@@ -1,5 +1,5 @@
--- Whether the functions that decide are those of another time: a digest of their versions in the catalogue costs a
--- millisecond, and texts are compared only where it differs (brokerage.program_of).
+-- The digest shows whether the functions that decide have changed: it comes from their versions in the catalogue and
+-- takes a millisecond. Texts are compared only if it differs (brokerage.program_of).
 create or replace function brokerage.program_digest(p_schemas text[]) returns text
 language sql stable as $$
   select md5(string_agg(p.oid || ' ' || p.xmin::text, ',' order by p.oid))
@@ -8,4 +8,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.program_digest(text[]) is
-  'A digest of the functions of some schemas. It also changes where a function was made anew as it was.';
+  'A digest of the functions of some schemas. It also changes if a function was replaced by an identical one.';

@@ -1,4 +1,4 @@
--- A thousand years are as good as more, and stay within the range of a timestamp.
+-- A thousand years are as good as no limit, and stay within the range of a timestamp.
 create or replace function brokerage.recorded(
   p_setup text, p_since interval, p_until interval, p_run_id bigint
 ) returns setof brokerage.recording

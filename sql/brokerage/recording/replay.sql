@@ -1,7 +1,6 @@
--- Decides again what runs of a time decided, from the recorded facts, and compares. Within a part the answers feed
--- each other as they did then; all later facts stay as they were recorded. It writes nothing. The time is looked at
--- between two parts. Rows come in the order of the parts, and of the tasks of a part. Long because a task may differ in
--- many ways.
+-- Tasks are decided again from the recorded facts, and compared. Within a part the answers influence each other as they
+-- did then; all later facts stay as they were recorded. The call writes nothing. The time limit is checked between two
+-- parts. Rows have the order of the parts, and of the tasks of a part. Long because a task may differ in many ways.
 create or replace function brokerage.replay(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null,
   p_profile text default null, p_changes jsonb default '{}', p_without text[] default '{}'
@@ -99,10 +98,11 @@ begin
 end $$;
 
 comment on function brokerage.replay(text, interval, interval, bigint, text, jsonb, text[]) is
-  'What the real runs between p_since and p_until ago (or one of them) would have decided by the rules of another '
+  'Repeats the decisions of the real runs between p_since and p_until ago (or of one run) by the rules of another '
   'profile, by other parameters (an object of objects, by rule) or without some rules; without all three, by the rules '
-  'that decided. One row a task: in what it differs from the decision (status, candidates, verdicts, reasons, jobs; '
-  'none = in nothing), its status, candidates gained and lost, and the jobs by queue (for a production task 1 at its '
-  'nucleus). Assignments of the same part count as replayed, all later facts as recorded. It stores nothing. Errors: '
-  'PB001 (no such profile, one of another base, a rule that did not decide, a parameter that no rule reads, facts of '
-  'another release), PB002, PB004 (no such run, no facts), PB006 (it takes longer than the setting replay_time).';
+  'that decided. Returns one row per task: the differences from the decision (status, candidates, verdicts, reasons, '
+  'jobs; empty if there are none), its status, candidates gained and lost, and the jobs by queue (for a production '
+  'task 1 at its nucleus). Assignments of the same part count as replayed, all later facts as recorded. The call '
+  'stores nothing. Errors: PB001 (no such profile, one of another base, a rule that did not decide, a parameter that '
+  'no rule reads, facts of another release), PB002, PB004 (no such run, no facts), PB006 (it takes longer than the '
+  'setting replay_time).';

@@ -1,4 +1,4 @@
--- Which functions have changed since a decision: a difference without such a change is an error of the program.
+-- A difference of a replay without a changed function is an error of the program.
 create or replace function brokerage.replay_changes(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null
 ) returns table (function text, change text)
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function brokerage.replay_changes(text, interval, interval, bigint) is
-  'Functions of the schemas that decide which are not as they were when the runs between p_since and p_until ago '
-  'decided: changed, new or gone. Errors: PB002 (setup not granted).';
+  'Functions of the deciding schemas that are changed, new or gone since the runs between p_since and p_until ago. '
+  'Errors: PB002 (setup not granted).';

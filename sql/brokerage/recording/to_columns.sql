@@ -1,8 +1,9 @@
--- Rows of a composite type as JSON, an attribute a key: a tenth of the names, and values of a kind side by side
--- compress well. The values stand in one text, as PostgreSQL writes an array of them, which takes a quarter of the time
--- of a JSON list. Values that are arrays or JSON themselves are a list; a JSON value that is the same in all rows (the
--- configuration) stands once, as an object all. Values have the order of the rows: no aggregate here may sort them. The
--- function sets how numbers and times are written: numbers with all digits, times whatever the session has set.
+-- Rows of a composite type are stored as JSON with one key per attribute: there are a tenth of the names, and adjacent
+-- values of one kind compress well. The values are one text, as PostgreSQL writes an array of them, which takes a
+-- quarter of the time of a JSON list. Values that are themselves arrays or JSON are a list. A JSON value that is the
+-- same in all rows (the configuration) is written once, as an object all. Values have the order of the rows, so no
+-- aggregate here may sort them. The function itself sets the format of numbers (with all digits) and times, whatever
+-- the session has set.
 create or replace function brokerage.to_columns(p_rows anyarray) returns jsonb
 language plpgsql stable set extra_float_digits = 1 set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare
@@ -29,4 +30,4 @@ end $$;
 
 comment on function brokerage.to_columns(anyarray) is
   'Rows of a composite type as a JSON object: each attribute with its values, null if all are null; and under the '
-  'empty name how many rows there are. brokerage.from_columns reads it.';
+  'empty name the number of rows. brokerage.from_columns reads it.';

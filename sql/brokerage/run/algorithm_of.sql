@@ -1,5 +1,5 @@
--- The broker of a task if the call names none: the broker that works on it now, else the one of its label. A
--- production task that waits for a nucleus belongs to the task broker, any other production task to the job broker.
+-- If the call names no broker, the task has the broker that works on it now, else the one of its label. A production
+-- task that waits for a nucleus belongs to the task broker, any other production task to the job broker.
 create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 begin

@@ -1,7 +1,7 @@
--- A part of a run: takes tasks that no other session works on, decides them and assigns their jobs, all in one
--- transaction. Tasks are locked first and checked again after that: another broker may have decided them between
--- this call's snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes
--- its tasks over, and it may use one snapshot together with the run that it is compared with.
+-- A part of a run takes tasks on which no other session works, decides them and assigns their jobs, all in one
+-- transaction. Tasks are locked first and checked again after that: another broker may have decided them between this
+-- call's snapshot and the lock. A dry run does not change a task. It takes no lock, so that no broker skips its tasks,
+-- and it may share a snapshot with the run to which it is compared.
 create or replace function brokerage.broker_next(
   p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null
 ) returns bigint
@@ -71,6 +71,6 @@ begin
 end $$;
 
 comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
-  'Decides up to p_limit tasks of a run that are due, or listed, and assigns their jobs; returns how many tasks. '
+  'Decides up to p_limit tasks of a run that are due or listed, and assigns their jobs; returns the number of tasks. '
   'Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), '
   'PB004 (no such run).';

@@ -25,7 +25,7 @@ begin
   delete from brokerage.recording_default t where t.decided_at < now() - v_kept;
   delete from brokerage.recorded_value_default t where t.noted_at < now() - v_kept - interval '1 day';
   delete from brokerage.part p where p.decided_at < date_trunc('day', now() - v_kept, 'utc');
-  delete from brokerage.run r  -- with what it decided
+  delete from brokerage.run r  -- together with its decisions
    using brokerage.setting_in_force s
    where s.setup = r.setup and r.started_at < resource.clock(r.setup) - s.counts_kept;
   delete from brokerage.live_counter c

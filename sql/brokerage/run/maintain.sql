@@ -6,11 +6,11 @@ begin
   begin
     changed := brokerage.keep_decisions();
   exception when lock_not_available then
-    null;  -- somebody reads the decisions for long: next time
+    null;  -- a long transaction is reading the decisions, so the next call tries again
   end;
   return next;
 end $$;
 
 comment on function brokerage.maintain() is
   'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of dropped decisions, '
-  'removes old runs. Safe to run twice at once.';
+  'removes old runs. Two simultaneous calls are safe.';

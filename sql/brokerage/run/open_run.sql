@@ -1,4 +1,4 @@
--- Tables that were never analysed look like a handful of rows to the planner: a batch then takes minutes instead of
+-- The planner believes that tables without statistics have a handful of rows, and then a batch takes minutes instead of
 -- seconds.
 create or replace function brokerage.open_run(
   p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function brokerage.open_run(text, text, text, bigint, boolean) is
-  'Begins a run and returns its number; what brokerage.broker_jobs calls first. '
-  'Errors: PB001 (no such setup or profile), PB002 (setup not granted).';
+  'Begins a run and returns its number; brokerage.broker_jobs calls this first. Errors: PB001 (no such setup or '
+  'profile), PB002 (setup not granted).';

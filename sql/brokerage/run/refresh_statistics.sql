@@ -1,8 +1,8 @@
--- Without statistics of a world just loaded the planner expects a handful of rows, and a batch that takes seconds
--- takes minutes.
+-- Without statistics of a world just loaded, the planner expects a handful of rows, and a batch takes minutes instead
+-- of seconds.
 create or replace function brokerage.refresh_statistics() returns void
 language plpgsql security definer set search_path = brokerage, pg_temp
-set client_min_messages = error as $$  -- what is skipped, another session analyzes
+set client_min_messages = error as $$  -- another session is analyzing the tables that are skipped
 begin
   analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot,
     resource.storage, resource.link, resource.software, resource.software_tag,

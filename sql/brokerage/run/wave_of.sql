@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function brokerage.wave_of(text, text, bigint[]) is
-  'The tasks among some that are decided first: full-chain tasks come after their parents. All of them, if an '
-  'algorithm has no such order.';
+  'The given tasks that are decided first: full-chain tasks come after their parents. If an algorithm has no such '
+  'order, these are all tasks.';

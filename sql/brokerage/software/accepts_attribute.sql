@@ -1,4 +1,4 @@
--- software-check.md, Hardware: an empty value in a list takes any in documented; excl is no value there.
+-- software-check.md, Hardware: in documented, an empty value in a list accepts any value; excl is not a value there.
 create or replace function brokerage.accepts_attribute(
   p_list jsonb, p_value text, p_is_pattern boolean, p_base_profile text
 ) returns boolean
@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function brokerage.accepts_attribute(jsonb, text, boolean, text) is
-  'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or '
+  'Whether a published list of an attribute contains the value that a task asks for (* = none; a regular expression or '
   'not). Base profile documented or panda2026.';

@@ -5,4 +5,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.anchored(text) is
-  'A regular expression that matches whole texts; letters, digits, _ and - alone stay as they are. For brokerage.fits.';
+  'A regular expression that matches whole texts, for brokerage.fits; a text of only letters, digits, _ and - stays as '
+  'it is.';

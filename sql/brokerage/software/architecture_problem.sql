@@ -1,5 +1,5 @@
--- A text that cannot be read never stops a batch: its task gets this error before the rules run. If the CPU that
--- sw_platform implies is cut out of a regular expression, that is no error: it then equals only itself.
+-- An unreadable text never stops a batch: its task gets this error before the rules run. It is no error if the CPU that
+-- sw_platform implies is cut out of a regular expression: such a text equals only itself.
 create or replace function brokerage.architecture_problem(p_architecture text) returns text
 language plpgsql stable as $$
 declare
@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function brokerage.architecture_problem(text) is
-  'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression '
-  'that is none; null if it can.';
+  'The reason why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or an '
+  'invalid regular expression; null if it can be used.';

@@ -27,4 +27,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.architecture_shape(jsonb) is
-  'Which value of an architecture in JSON has the wrong type; null if there is none.';
+  'The value of an architecture in JSON that has the wrong type; null if there is none.';

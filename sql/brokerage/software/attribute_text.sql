@@ -10,4 +10,4 @@ begin
 end $$;
 
 comment on function brokerage.attribute_text(text, text, jsonb) is
-  'Text of a reason: a published list does not take the value of an attribute that a task asks for (* = none).';
+  'Text of a reason: a published list does not contain the value of an attribute that a task asks for (* = none).';

@@ -1,5 +1,5 @@
--- Tasks that are alike in some respect are decided once. The key is a digest: texts of tasks may be long, and are
--- compared for each queue.
+-- Tasks with common values are decided once. The key is a digest, since texts of tasks may be long and are compared for
+-- each queue.
 create or replace function brokerage.class_key(p_values jsonb) returns text
 language sql stable parallel safe as $$
   select encode(sha256(convert_to(p_values::text, 'UTF8')), 'hex')

@@ -40,5 +40,5 @@ language sql stable rows 1000 as $$
 $$;
 
 comment on function brokerage.container_hits(text, text[], boolean[], text) is
-  'Queues whose tags hold a container, or that publish a prefix of it or of its sources (queue ALL). For containers '
-  'with onlyTagsForFC or not; base profile documented or panda2026.';
+  'Queues whose tags contain a container, or that publish a prefix of it or of its sources (queue ALL). The container '
+  'may have onlyTagsForFC; base profile documented or panda2026.';

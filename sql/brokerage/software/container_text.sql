@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.container_text(text, boolean, text[]) is
-  'Text of a reason: a queue does not have a container; with onlyTagsForFC it is in no tag, else no container '
-  'published is a prefix of it.';
+  'Text of a reason: a queue does not have a container; with onlyTagsForFC it is in no tag, otherwise no published '
+  'container is a prefix of it.';

@@ -31,5 +31,5 @@ begin
 end $$;
 
 comment on function brokerage.cpu_requirement(text, text) is
-  'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. '
-  'Base profile documented or panda2026.';
+  'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * if the task has no requirement. Base '
+  'profile documented or panda2026.';

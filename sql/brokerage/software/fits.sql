@@ -4,4 +4,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.fits(text, text) is
-  'Whether a whole text matches a pattern that brokerage.anchored made; null where one of them is null.';
+  'Whether a whole text matches a pattern that brokerage.anchored made; null if one of them is null.';

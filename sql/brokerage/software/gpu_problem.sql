@@ -45,5 +45,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.gpu_problem(text, text, jsonb) is
-  'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null if they do. Vendor and model '
-  'are prefixes (regular expressions, any case).';
+  'The reason why the GPUs seen on the worker nodes of a queue do not meet a GPU requirement; null if they do. Vendor '
+  'and model are prefixes (regular expressions, any case).';

@@ -1,5 +1,5 @@
--- software-check.md, Task architecture: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented
--- reads vendor and model alone.
+-- software-check.md, Task architecture: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented reads
+-- only vendor and model.
 create or replace function brokerage.gpu_requirement(p_text text) returns jsonb
 language sql immutable parallel safe as $$
   select jsonb_build_object('vendor', coalesce(nullif(split_part(f.fields[1], '-', 1), ''), '*'), 'model',
@@ -23,5 +23,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.gpu_requirement(text) is
-  'A GPU requirement as an object: vendor, model (* where nothing is asked), and conditions on vram, version, '
-  'driver_version, microarchitecture.';
+  'A GPU requirement as an object: vendor, model (* for any), and conditions on vram, version, driver_version, '
+  'microarchitecture.';

@@ -1,4 +1,4 @@
--- Not parallel safe: the handler is a subtransaction (IS JSON needs PostgreSQL 16).
+-- The function is not parallel safe, since the handler is a subtransaction (IS JSON needs PostgreSQL 16).
 create or replace function brokerage.json_of(p_text text) returns jsonb
 language plpgsql stable as $$
 begin
@@ -7,4 +7,4 @@ exception when data_exception or program_limit_exceeded or statement_too_complex
   return null;
 end $$;
 
-comment on function brokerage.json_of(text) is 'A text as JSON; null if it is none, or holds what jsonb cannot.';
+comment on function brokerage.json_of(text) is 'A text as JSON; null if it is not JSON, or if jsonb cannot store it.';

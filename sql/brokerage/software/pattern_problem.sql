@@ -1,7 +1,8 @@
 -- Regular expressions come from tasks and sites: an expression that PostgreSQL cannot read, or that takes long to
--- compile, is refused before it is used. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s, and what stands
--- for a place instead of a character (^ $ \y \m \A, look-ahead) doubles the time with each: '\y' 20 times 3.3 s. No
--- back-references: they are matched by search. Not parallel safe: the handler is a subtransaction.
+-- compile, is refused before it is used. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s, and each
+-- constraint that matches a place instead of a character (^ $ \y \m \A, look-ahead) doubles the time: '\y' 20 times 3.3
+-- s. Back-references are not allowed, since they are matched by search. The function is not parallel safe, since the
+-- handler is a subtransaction.
 create or replace function brokerage.pattern_problem(p_pattern text) returns text
 language plpgsql stable as $$
 declare
@@ -37,5 +38,5 @@ begin
 end $$;
 
 comment on function brokerage.pattern_problem(text) is
-  'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, or not '
-  'valid; null if it is used.';
+  'The reason why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, '
+  'or not valid; null if it is used.';

@@ -1,5 +1,5 @@
 -- software-check.md, Hardware: dictionaries of type cpu and gpu, whose attributes are lists of texts. The last
--- dictionary of a type counts; one text stands for a list of it.
+-- dictionary of a type counts; a single text means a list of that text.
 create or replace function brokerage.published_hardware(p_architectures jsonb) returns jsonb
 language sql immutable parallel safe as $$
   select coalesce(jsonb_object_agg(d.dictionary ->> 'type', l.lists order by d.number), '{}')

@@ -1,5 +1,5 @@
--- software-check.md, Task architecture: without # the CPU is implied; documented takes the first part of
--- sw_platform, panda2026 that of the whole text. JSON implies none.
+-- software-check.md, Task architecture: without # the CPU is implied; documented takes the first part of sw_platform,
+-- panda2026 that of the whole text. JSON implies no CPU.
 create or replace function brokerage.read_architecture(p_architecture text, p_base_profile text) returns jsonb
 language plpgsql stable as $$
 declare

@@ -30,4 +30,4 @@ $$;
 
 comment on function brokerage.release_of(text, text, boolean) is
   'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (either pair will do), '
-  'cvmfs_required; null means no release. Analysis or production.';
+  'cvmfs_required; null if there is no release. The task may be of analysis or production.';

@@ -13,5 +13,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.satisfies_version(text, text) is
-  'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false where one of them cannot be '
-  'read. Operators ==, >=, <=, >, <.';
+  'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false if one of them cannot be read. '
+  'Operators ==, >=, <=, >, <.';

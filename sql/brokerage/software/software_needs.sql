@@ -1,5 +1,5 @@
--- The distinct needs of tasks, read once each. Platforms: sw_platform itself, and all published ones that it matches
--- as a regular expression.
+-- Each distinct need is read once. Its platforms are sw_platform itself, and all published ones that it matches as a
+-- regular expression.
 create or replace function brokerage.software_needs(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_analysis boolean
 ) returns table (software_key text, problem text, sw_platform text, platform_is_pattern boolean, platforms text[],
@@ -51,6 +51,6 @@ language sql stable rows 100 as $$
 $$;
 
 comment on function brokerage.software_needs(text, bigint[], text, boolean) is
-  'Needs of tasks for software and hardware, one row for each distinct need. Production tasks need none without '
-  'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null means by '
-  'the label of each task.';
+  'Needs of tasks for software and hardware, one row for each distinct need. Production tasks without transHome (in '
+  'documented: and without container) have no need. The base profile is documented or panda2026; a null for analysis '
+  'or production means the label of each task.';

@@ -10,4 +10,4 @@ language sql stable rows 300 as $$
 $$;
 
 comment on function brokerage.software_sites(text) is
-  'The queues of a setup with the software that they publish, empty lists where they publish none.';
+  'The queues of a setup with the software that they publish; lists are empty if they publish none.';

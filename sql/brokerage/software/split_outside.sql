@@ -1,5 +1,5 @@
--- Alternatives and parts of a CPU requirement, where the architecture may be a regular
--- expression such as (x86_64|aarch64).
+-- This cuts alternatives and parts of a CPU requirement, whose architecture may be a regular expression such as
+-- (x86_64|aarch64).
 create or replace function brokerage.split_outside(p_text text, p_separator text) returns text[]
 language plpgsql immutable parallel safe as $$
 declare
@@ -23,4 +23,5 @@ begin
 end $$;
 
 comment on function brokerage.split_outside(text, text) is
-  'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';
+  'A text, cut at each occurrence of a letter outside of parentheses and brackets; null if more of these are closed '
+  'than opened.';

@@ -1,5 +1,5 @@
--- software-check.md, software: where no published software is compared, only ANY by itself passes, and only for
--- tasks that ask for no hardware.
+-- software-check.md, software: if no published software is compared, only ANY by itself passes, and only for tasks that
+-- ask for no hardware.
 create or replace function brokerage.unpublished_problem(
   p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean
 ) returns text
@@ -18,5 +18,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.unpublished_problem(text[], jsonb, text, boolean) is
-  'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, '
-  'gpu}, container, onlyTagsForFC; null if it does.';
+  'The reason why, in panda2026, a queue whose published software is not compared does not meet the need (releases, '
+  'the requirement {cpu, gpu}, container, onlyTagsForFC); null if it does.';

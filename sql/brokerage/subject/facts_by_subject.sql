@@ -1,5 +1,5 @@
--- What pairs of tasks and queues are made of, a query a subject. For some thousand pairs each query is planned for
--- these tasks and queues; for fewer the session keeps the plans (planning all of them takes 20 ms).
+-- Each subject has a query. For some thousand pairs each query is planned for these tasks and queues; for fewer pairs
+-- the session keeps the plans (planning all of them takes 20 ms).
 create or replace function brokerage.facts_by_subject(
   p_setup text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns brokerage.facts_by_subject
@@ -47,5 +47,4 @@ end $$;
 
 comment on function brokerage.facts_by_subject(
   text, text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'What pairs of tasks and candidates of an algorithm are made of: which tasks share what, and the facts of each '
-  'subject.';
+  'The facts about tasks and candidates of an algorithm by subject, with the keys by which tasks share them.';

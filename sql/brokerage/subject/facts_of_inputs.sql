@@ -1,4 +1,4 @@
--- What is true of the input of analysis tasks at all queues: none is needed, or where it is nearest.
+-- The facts say that a task needs no input, or how near the nearest queue is to its input.
 create or replace function brokerage.facts_of_inputs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_locality brokerage.locality_facts[]
 ) returns setof brokerage.input_facts
@@ -20,5 +20,5 @@ $$;
 
 comment on function brokerage.facts_of_inputs(
   text, brokerage.task_facts[], brokerage.queue_facts[], brokerage.locality_facts[]) is
-  'What is true of the input of analysis tasks at all queues, a row a task in the order of the tasks. p_locality: '
-  'brokerage.facts_of_locality.';
+  'Facts about the input of analysis tasks that hold at all queues, one row per task in the order of the tasks. '
+  'p_locality: brokerage.facts_of_locality.';

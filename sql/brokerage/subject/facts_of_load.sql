@@ -1,10 +1,10 @@
--- Jobs and slots at queues for the shares and resource types of tasks (conventions.md, Job counts).
+-- The counts are for the shares and resource types of tasks (conventions.md, Job counts).
 create or replace function brokerage.facts_of_load(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text
 ) returns setof brokerage.load_facts
 language sql stable as $$
-  with mix as materialized (  -- of which types the jobs of a task are, where
+  with mix as materialized (  -- the resource types of the jobs of a task, by queue
     select m.number, dense_rank() over (order by m.gshare, m.resource_type) as share_number, m.gshare, m.resource_type,
            m.resource_types_at
       from (select distinct k.mix_number as number, t.gshare, t.resource_type, k.resource_types_at
@@ -55,7 +55,7 @@ language sql stable as $$
   select x.place, sum(x.running)::bigint, sum(x.starting)::bigint, sum(x.activated)::bigint, sum(x.assigned)::bigint,
          sum(x.defined)::bigint, sum(x.numslots)::bigint, sum(x.type_running)::bigint, sum(x.type_starting)::bigint,
          sum(x.type_activated)::bigint, sum(x.type_assigned)::bigint, sum(x.type_defined)::bigint,
-         null::bigint, null::bigint, null::float8, null::float8  -- brokerage.load_of_analysis fills them
+         null::bigint, null::bigint, null::float8, null::float8  -- brokerage.load_of_analysis fills these columns
     from (select m.number * cardinality(p_queues) + c.queue as place, c.running, c.starting, c.activated, c.assigned,
                  c.defined, null::bigint as numslots, null::bigint as type_running, null::bigint as type_starting,
                  null::bigint as type_activated, null::bigint as type_assigned, null::bigint as type_defined
@@ -73,4 +73,4 @@ $$;
 
 comment on function brokerage.facts_of_load(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text) is
-  'Jobs and slots at queues, a row a share with resource types (mix) and PanDA queue that has some.';
+  'Jobs and slots at queues, one row per share with resource types (mix) and PanDA queue that has jobs or slots.';

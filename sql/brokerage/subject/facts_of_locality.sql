@@ -1,6 +1,6 @@
--- What few pairs of task and queue have of their own in analysis: the input as anal-locality sees it, and what became
--- of the jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Lists of
--- datasets are looked at once each. Long because it is one query: its parts share what they materialise.
+-- Only few pairs of task and queue have such facts in analysis: the input as anal-locality sees it, and the outcome of
+-- the jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Each list of
+-- datasets is read once. Long because it is one query whose parts share materialised rows.
 create or replace function brokerage.facts_of_locality(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.locality_facts
@@ -31,7 +31,7 @@ language sql stable as $$
       from workload.replica_state r
       left join resource.storage s on s.setup = r.setup and s.storage = r.storage
      where r.setup = p_setup and r.dataset in (select i.dataset from input i)
-  ), dataset as materialized (  -- whether parts of it count; whether virtual placements do
+  ), dataset as materialized (  -- whether parts of the input count; whether virtual placements count
     select i.dataset,
            not coalesce(bool_or(r.is_complete and (p_base_profile = 'documented' or not r.is_tape)), false)
            or p_base_profile <> 'documented' and bool_or(i.distributed) as parts_count,
@@ -41,7 +41,7 @@ language sql stable as $$
       left join replica r on r.dataset = i.dataset
      group by i.dataset
   ), there as materialized (
-    -- on_disk: of copies that count, null where none does; found, total: files of the largest part
+    -- on_disk: whether a copy that counts is on disk, null if none counts; found, total: files of the largest part
     select d.dataset, u.number as queue,
            bool_or(not r.is_tape) filter (where (r.is_complete or d.parts_count and r.has_files)
                                           and (d.vp_counts or not coalesce(r.vp, false))) as on_disk,
@@ -55,8 +55,8 @@ language sql stable as $$
   ), copy as materialized (
     select t.dataset, t.queue, t.on_disk from there t where t.on_disk is not null
   ), placed as materialized (
-    -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 parts that
-    -- do not count; without a row nothing is
+    -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 parts that do
+    -- not count; no row means none
     select i.number as input, u.queue, min(i.dataset) filter (where c.dataset is null) as missing,
            case when bool_and(c.on_disk is true) then 4
                 when bool_and(c.dataset is not null) then 3
@@ -70,7 +70,7 @@ language sql stable as $$
       join input i on i.number = u.number
       left join copy c on c.dataset = i.dataset and c.queue = u.queue
      group by i.number, u.queue, n.runs_analysis
-  ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
+  ), best as materialized (  -- only candidates (anal-initial), since input at other queues is out of reach
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue, b.level as best_level,
@@ -102,4 +102,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_locality(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'The input of analysis tasks at queues and the outcome of their jobs there, a row a pair that has some.';
+  'The input of analysis tasks at queues and the outcome of their jobs there, one row per pair that has either.';

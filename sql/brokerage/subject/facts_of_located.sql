@@ -1,5 +1,4 @@
--- Input at nuclei, of each dataset whose place counts at its best input storage (task-brokerage.md,
--- task-data-locality).
+-- Each dataset whose place counts is taken at its best input storage (task-brokerage.md, task-data-locality).
 create or replace function brokerage.facts_of_located(
   p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.located_facts
@@ -47,4 +46,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_located(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'Input of tasks at nuclei, a row a pair that has some.';
+  'Input of tasks at nuclei, one row per pair that has input.';

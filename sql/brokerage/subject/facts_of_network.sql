@@ -1,4 +1,4 @@
--- What queues have with the nuclei of tasks: storage that they share, the link (conventions.md, Nucleus queues).
+-- The facts are shared storage and the link (conventions.md, Nucleus queues).
 create or replace function brokerage.facts_of_network(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text
@@ -21,7 +21,7 @@ language sql stable as $$
       left join queue a on a.queue = f.queue
       join queue b on b.queue = w.queue
      where f.setup = p_setup and f.nucleus in (select n.nucleus from nucleus n)
-       and (p_base_profile = 'documented'  -- PanDA's code: it runs the kinds of jobs that the first queue runs
+       and (p_base_profile = 'documented'  -- PanDA's code: the queue runs the kinds of jobs that the first queue runs
             or b.runs_production >= coalesce(a.runs_production, false)
            and b.runs_analysis >= coalesce(a.runs_analysis, false))
   )
@@ -40,4 +40,4 @@ $$;
 
 comment on function brokerage.facts_of_network(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text) is
-  'What the nuclei of tasks have with queues, a row a nucleus and PanDA queue.';
+  'Common facts of the nuclei of tasks and queues, one row per nucleus and PanDA queue.';

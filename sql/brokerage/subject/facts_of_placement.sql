@@ -1,6 +1,5 @@
--- What few pairs of task and queue have of their own: pre-assignment, and input that is there (conventions.md,
--- Available input). A dataset is looked at once, not once a task. Long because it is one query: its parts share what
--- they materialise.
+-- Only few pairs of task and queue have such facts: pre-assignment, and input that is there (conventions.md, Available
+-- input). A dataset is read once, not once per task. Long because it is one query whose parts share materialised rows.
 create or replace function brokerage.facts_of_placement(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text,
   p_analysis boolean
@@ -33,7 +32,7 @@ language sql stable as $$
       from dataset d
       join workload.replica r on r.setup = p_setup and r.dataset = d.dataset
      cross join lateral workload.replica_figures(r, d.files) f
-  ), cover as materialized (  -- what of a dataset a queue has: all of it, or something, on disk or with tape
+  ), cover as materialized (  -- the part of a dataset at a queue: all of it, or some, on disk or with tape
     select r.dataset, u.number as queue,
            coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk,
            coalesce(bool_or(r.is_complete), false) as all_there,
@@ -65,7 +64,7 @@ language sql stable as $$
            coalesce(sum(p.size) filter (where p.on_disk), 0)::bigint as disk_bytes,
            count(*) as files, coalesce(sum(p.size), 0)::bigint as bytes
       from partly p group by p.dataset, p.queue
-  ), held as materialized (  -- which part of an input dataset counts for a task at a queue
+  ), held as materialized (  -- the part of an input dataset that counts for a task at a queue
     select i.task, c.queue, i.dataset, i.shared_files,
            c.all_on_disk or i.is_merging and c.some_on_disk as disk_whole, c.all_there or i.is_merging as reach_whole,
            i.position = 1 and not i.only_complete and not c.all_there as parts_count
@@ -114,5 +113,5 @@ $$;
 
 comment on function brokerage.facts_of_placement(
   text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
-  'Pre-assignments of tasks and their input at queues, a row a pair that has some. p_analysis: only storages of '
+  'Pre-assignments of tasks and their input at queues, one row per pair that has either. p_analysis: only storages of '
   'analysis count.';

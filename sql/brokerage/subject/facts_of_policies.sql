@@ -1,4 +1,4 @@
--- Where the policies of queues refuse the share of tasks (brokerage.zero_share_refusals).
+-- The policies of these queues refuse the share of tasks (brokerage.zero_share_refusals).
 create or replace function brokerage.facts_of_policies(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text
@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.facts_of_policies(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text) is
-  'Sub-policies that refuse tasks, a row a kind of task and PanDA queue that refuses it.';
+  'Sub-policies that refuse tasks, one row per kind of task and PanDA queue that refuses it.';

@@ -1,5 +1,5 @@
--- Where the software and hardware that tasks need are not published (brokerage.software_problems), and how many CPUs
--- have the architecture level that they prefer.
+-- The rows show queues that do not publish the needed software and hardware (brokerage.software_problems), and how many
+-- CPUs have the preferred architecture level.
 create or replace function brokerage.facts_of_software(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text, p_analysis boolean
@@ -26,5 +26,5 @@ $$;
 
 comment on function brokerage.facts_of_software(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text, boolean) is
-  'What software and hardware does not fit, a row a need and PanDA queue. p_analysis: compared as for analysis; null '
-  'means by the label of each task.';
+  'Software and hardware that does not fit, one row per need and PanDA queue. p_analysis: whether tasks are compared '
+  'as analysis; null means the label of each task.';

@@ -1,4 +1,4 @@
--- Facts of some of the tasks, for the second pass and the arms of a trial: what pairs have of their own goes by the
+-- The second pass and the arms of a trial need the facts of some of the tasks. Facts of single pairs are keyed by the
 -- places of the tasks.
 create or replace function brokerage.facts_of_some(
   p_subjects brokerage.facts_by_subject, p_numbers bigint[], p_queues int
@@ -32,4 +32,4 @@ begin
 end $$;
 
 comment on function brokerage.facts_of_some(brokerage.facts_by_subject, bigint[], int) is
-  'The facts by subject of the tasks at some places (in ascending order), over so many queues.';
+  'The facts by subject of the tasks at some places (in ascending order), for the given number of queues.';

@@ -1,5 +1,4 @@
--- Space at nuclei for the outputs of tasks with the same tokens (task-weights.md, Factors). Of each token one storage
--- of each nucleus counts.
+-- The space is that of task-weights.md, Factors. For each token one storage of each nucleus counts.
 create or replace function brokerage.facts_of_space(
   p_setup text, p_keys brokerage.nucleus_key[], p_nuclei brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.space_facts
@@ -26,7 +25,7 @@ language sql stable as $$
              where k.outlet is not null
              order by k.outlet) o
      cross join unnest(o.tokens) k(token)
-  ), place as materialized (  -- of each token the storage of each nucleus
+  ), place as materialized (  -- the storage of each nucleus for each token
     select distinct on (k.token, k.is_chained, o.nucleus) k.token, k.is_chained, o.nucleus, o.storage, o.space,
            o.space_total, o.read_wan, o.write_wan
       from (select distinct token.token, token.is_chained from token) k
@@ -57,5 +56,5 @@ $$;
 
 comment on function brokerage.facts_of_space(
   text, brokerage.nucleus_key[], brokerage.queue_facts[], text) is
-  'Space for outputs at nuclei (GB) and what is wrong with their storages, a row for tasks with the same tokens and a '
-  'nucleus.';
+  'Space for outputs at nuclei (GB) and problems of their storages, one row per nucleus and set of tasks with the same '
+  'tokens.';

@@ -1,4 +1,4 @@
--- The work that is left at nuclei, as tasks of a share and priority see it (task-weights.md, Remaining work).
+-- Tasks of a share and priority see this work (task-weights.md, Remaining work).
 create or replace function brokerage.facts_of_work(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.nucleus_key[], p_nuclei brokerage.queue_facts[]
 ) returns setof brokerage.work_facts
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.facts_of_work(
   text, brokerage.task_facts[], brokerage.nucleus_key[], brokerage.queue_facts[]) is
-  'Work left at nuclei in tasks of a share with at least a priority (HS06 s), a row a share with priority and nucleus '
-  'that has some.';
+  'Work left at nuclei in tasks of a share with at least a priority (HS06 s), one row per share with priority and '
+  'nucleus that has work.';

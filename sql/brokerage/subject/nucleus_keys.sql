@@ -1,5 +1,5 @@
--- Which tasks share the facts of nuclei: a number of share and priority (rung), and one of the output tokens (outlet;
--- null means all outputs go to places of their own).
+-- The keys are a number for share and priority (rung), and one for the output tokens (outlet; null if all outputs go to
+-- places of their own).
 create or replace function brokerage.nucleus_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text
 ) returns setof brokerage.nucleus_key
@@ -23,4 +23,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.nucleus_keys(text, brokerage.task_facts[], text) is
-  'Which tasks share the facts of nuclei, a row a task in the order of the tasks.';
+  'The keys by which tasks share the facts of nuclei, one row per task in the order of the tasks.';

@@ -1,5 +1,4 @@
--- The queues whose storages count at a nucleus: those of the nucleus, or of its secondary one for full-chain tasks
--- (is_chained).
+-- The queues are those of the nucleus, or of its secondary nucleus for full-chain tasks (is_chained).
 create or replace function brokerage.nucleus_queues(p_setup text, p_nuclei brokerage.queue_facts[])
 returns table (nucleus bigint, is_chained boolean, queue text)
 language sql stable as $$

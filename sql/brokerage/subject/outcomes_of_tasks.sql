@@ -1,9 +1,9 @@
--- analysis-load.md, failed-jobs. Jobs are kept by the names of queues and of unified queues.
+-- analysis-load.md, failed-jobs. Jobs have the names of queues or of unified queues.
 create or replace function brokerage.outcomes_of_tasks(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (pair bigint, failed bigint, closed bigint, finished bigint)
 language sql stable as $$
-  with moment as materialized (  -- once: a look at the configuration takes a millisecond
+  with moment as materialized (  -- read once, since reading the configuration takes a millisecond
     select resource.clock(p_setup)
            - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
                                                         'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
@@ -24,4 +24,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.outcomes_of_tasks(text, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Jobs of tasks that failed, were closed or finished lately at queues, a row a pair that has some.';
+  'Numbers of jobs of tasks that failed, were closed or finished lately at queues, one row per pair that has any.';

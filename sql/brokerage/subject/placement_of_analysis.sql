@@ -1,7 +1,7 @@
--- What an analysis task has of its own at a queue: input as its rules see it, outcome of its jobs, jobs of its user
+-- The facts are the input as its rules see it, the outcome of the jobs, and the jobs of the user
 -- (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs, stabilizer). documented takes a queue as
--- pre-assigned if it is like a name of the task (analysis-candidates.md, anal-initial). One row a pair: each further
--- join costs every pair as much as five rules.
+-- pre-assigned if it is like a name of the task (analysis-candidates.md, anal-initial). A pair has one row, since each
+-- further join costs every pair as much time as five rules.
 create or replace function brokerage.placement_of_analysis(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text,
   p_placement brokerage.placement_facts[], p_locality brokerage.locality_facts[]
@@ -51,5 +51,5 @@ $$;
 comment on function brokerage.placement_of_analysis(
   text, brokerage.task_facts[], brokerage.queue_facts[], text, brokerage.placement_facts[],
   brokerage.locality_facts[]) is
-  'What analysis tasks have of their own at queues, a row a pair that has some: brokerage.facts_of_placement and '
+  'Facts that analysis tasks have at single queues, one row per pair that has any: brokerage.facts_of_placement and '
   'brokerage.facts_of_locality with pre-assignments by name and the jobs of users.';

@@ -18,7 +18,8 @@ language sql stable as $$
       join resource.queue_storage w on w.setup = p_setup and w.queue = a.queue and w.direction = 'write_lan'
                                    and w.scope = 'default' and w.position = 1
      where t.preassigned_by = 'preassigned-merge' and p_base_profile <> 'documented'
-  ), reader as materialized (  -- online queues that read where a merge site writes, and run what it runs
+  -- online queues that read the storages to which a merge site writes, and run the same kinds of jobs
+  ), reader as materialized (
     select distinct m.queue, b.queue as reader
       from merge_site m
       join resource.queue_storage r on r.setup = p_setup and r.storage = m.storage and r.direction = 'read_lan'
@@ -41,4 +42,4 @@ $$;
 
 comment on function brokerage.preassigned_pairs(
   text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'Queues that tasks are pre-assigned to, a row a pair; alone: the only queue of its task.';
+  'Queues to which tasks are pre-assigned, one row per pair; alone: whether it is the only queue of its task.';

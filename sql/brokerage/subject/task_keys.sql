@@ -1,5 +1,5 @@
--- Which tasks share what pairs are made of: a number a subject, one of all of them (class), and whether the input can
--- be read over WAN (input-completeness). documented leaves out what only panda2026 reads.
+-- The keys are one number per subject, one for all of them (class), and whether the input can be read over WAN
+-- (input-completeness). documented leaves out facts that only panda2026 reads.
 create or replace function brokerage.task_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text, p_analysis boolean
 ) returns setof brokerage.task_key
@@ -22,14 +22,14 @@ language sql stable as $$
                          offset 0) k(share_key, software_key, level)
      cross join lateral (
        select case when p_base_profile <> 'documented' then t.resource_types_at end) r(resource_types_at)
-  ), input as materialized (  -- that can be read only where a copy is
+  ), input as materialized (  -- input that can be read only at the place of a copy
     select distinct f.number, i.dataset
       from task f
       join workload.task_dataset i on i.setup = p_setup and i.task_id = f.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
      where p_base_profile <> 'documented' and not workload.is_pseudo(d)
        and not (f.input_pre_staging or coalesce(d.distributed, false))
-  ), closed as materialized (  -- each dataset is looked at once
+  ), closed as materialized (  -- each dataset is read once
     select i.dataset
       from (select distinct i.dataset from input i) i
      where not exists (select from brokerage.input_source r
@@ -45,4 +45,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.task_keys(text, brokerage.task_facts[], text, boolean) is
-  'Which tasks share the facts of subjects, a row a task in the order of the tasks.';
+  'The keys by which tasks share the facts of subjects, one row per task in the order of the tasks.';

@@ -1,5 +1,5 @@
--- The arm follows from the salt of the trial and the id of the task: a task stays in its arm, whoever decides it and
--- however often.
+-- The arm follows from the salt of the trial and the id of the task: a task stays in its arm, however often it is
+-- decided.
 create or replace function brokerage.arm_of(p_setup text, p_trial bigint, p_task_id bigint) returns text
 language sql stable as $$
   select case when (hashint8extended(p_task_id, t.salt) & 9223372036854775807)::float8 / 2::float8 ^ 63 < t.share

@@ -9,4 +9,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.arms(brokerage.run, brokerage.profile_rule[], brokerage.task_facts[]) is
-  'The arms to which some tasks belong, with their places among the tasks and the rules that decide about them.';
+  'The arms to which the given tasks belong, with the places of their tasks and the rules that decide about them.';

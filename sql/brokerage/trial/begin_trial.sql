@@ -12,10 +12,10 @@ begin
     raise exception 'share is %', coalesce(p_share::text, 'null')
       using errcode = 'PB001', hint = 'Share of the tasks that the other profile decides: more than 0, less than 1.';
   end if;
-  perform brokerage.require_no_trial(p_setup);  -- waits for whoever removes the setup
+  perform brokerage.require_no_trial(p_setup);  -- waits for a transaction that removes the setup
   perform resource.require_known_setup(p_setup);
   v_control := brokerage.profile_in_force(p_setup);
-  perform from brokerage.profile p  -- nobody removes them or gives them another base meanwhile
+  perform from brokerage.profile p  -- keeps them from being removed or given another base
     where p.profile in (select l.of_profile from brokerage.profile_line l where l.profile in (v_profile, v_control))
     for key share;
   perform brokerage.require_profile(v_profile);
@@ -36,7 +36,7 @@ begin
 end $$;
 
 comment on function brokerage.begin_trial(text, text, float8) is
-  'Begins a trial and returns its number: from the next run on, p_profile decides a share of the tasks (more than 0, '
-  'less than 1) wherever a call names no profile. monitor.trial_outcome compares. Errors: PB001 (no such setup or '
-  'profile, the profile of the setup itself, one of another base, share, isolation level), PB002 (setup not granted), '
-  'PB005 (a trial is under way).';
+  'Begins a trial and returns its number. From the next run on, p_profile decides a share of the tasks (more than 0, '
+  'less than 1) in every call that names no profile. monitor.trial_outcome compares the arms. Errors: PB001 (no such '
+  'setup or profile, the profile of the setup itself, one of another base, share, isolation level), PB002 (setup not '
+  'granted), PB005 (a trial is under way).';

@@ -1,4 +1,4 @@
--- A caller who names no profile wants the profile that would decide the task.
+-- A call without a profile uses the profile that would decide the task.
 create or replace function brokerage.profile_of_task(p_setup text, p_task_id bigint, p_profile text) returns text
 language sql stable as $$
   select coalesce(brokerage.profile_name(p_profile),

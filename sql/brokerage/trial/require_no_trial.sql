@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function brokerage.require_no_trial(text, text) is
-  'Refuses what a trial under way does not allow: another trial, another profile of the setup (p_profile). Errors: '
-  'PB001 (isolation level), PB005.';
+  'Refuses changes that a trial under way does not allow: another trial, or another profile of the setup (p_profile). '
+  'Errors: PB001 (isolation level), PB005.';

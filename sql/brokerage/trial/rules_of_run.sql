@@ -1,4 +1,4 @@
--- Both arms of a trial are decided in one part, by priority: the rules of both profiles are handed on together.
+-- Both arms of a trial are decided in one part, by priority, so the rules of both profiles are passed on together.
 create or replace function brokerage.rules_of_run(p_run brokerage.run) returns brokerage.profile_rule[]
 language sql stable as $$
   select brokerage.rules_of(p_run.profile)

@@ -14,4 +14,4 @@ begin
 end $$;
 
 comment on function brokerage.with_arms(text, bigint, brokerage.task_facts[]) is
-  'Facts of tasks with their arms in a trial; p_trial null means no arm.';
+  'Facts of tasks with their arms in a trial; if p_trial is null there is no arm.';

@@ -7,5 +7,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.policy_pattern(text, text) is
-  'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is '
-  'evgen or simul.';
+  'The regular expression for a value in a policy: * matches any text; in documented evgensimul matches evgen or '
+  'simul.';

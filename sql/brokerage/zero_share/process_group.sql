@@ -1,4 +1,4 @@
--- zero-share.md, process-groups: with PanDA's names of pilot tests.
+-- zero-share.md, process-groups, has PanDA's names of pilot tests.
 create or replace function brokerage.process_group(p_processing_type text) returns text
 language sql immutable parallel safe as $$
   select case

@@ -6,5 +6,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.share_key(workload.task) is
-  'The values of a task that shares of sites look at, as a key: process group, working group, global share, current '
+  'The values of a task that policies of sites read, as a key: process group, working group, global share, current '
   'priority, merging.';

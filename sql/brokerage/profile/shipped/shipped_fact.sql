@@ -1,4 +1,4 @@
--- What is prepared for the rules of both job brokers; no profile: it is so in both base profiles.
+-- Facts for the rules of both job brokers. A row without a profile holds in both base profiles.
 create or replace view brokerage.shipped_fact as
 select p.profile, a.algorithm, v.rule, 'fact' as kind, v.position::float8 as position, v.function,
        null::text as criteria, false as temporary, jsonb '{}' as parameters, v.source

@@ -1,4 +1,4 @@
--- Rules of task brokerage in the base profile panda2026, in the order in which they are applied. Facts stand last.
+-- Rules of task brokerage in the base profile panda2026, in the order in which they are applied. Facts come last.
 create or replace view brokerage.shipped_panda2026_production_task as
 select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v.temporary,
        v.parameters::jsonb as parameters, v.source
