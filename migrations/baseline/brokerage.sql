@@ -350,7 +350,7 @@ create type brokerage.task_facts as (
   job_events bigint,  --: nEvents: events of the largest job.
   job_input_mb float8,  --: Input MB of the largest job, primary dataset.
   job_input_bytes bigint,  --: Input bytes of the largest job, all datasets.
-  jobs bigint,  --: Jobs that the input makes, by nFilesPerJob for merging, too.
+  jobs bigint,  --: Number of jobs that the input makes, by nFilesPerJob also for merging.
   unassigned_jobs bigint,  --: Jobs of the input that no run of the broker has assigned yet.
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null if not dynamic.

@@ -1,4 +1,4 @@
--- The first queue of a nucleus, by name, stands for the nucleus (conventions.md, Nucleus queues).
+-- The first queue of a nucleus, by name, represents the nucleus (conventions.md, Nucleus queues).
 create or replace view brokerage.first_nucleus_queue as
 select distinct on (q.setup, q.panda_site) q.setup, q.panda_site as nucleus, q.queue,
        resource.catchall(q.catchall) || q.params as attributes

@@ -7,4 +7,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.name_expression(text) is
-  'The regular expression that stands for a name of queues with * in PanDA''s code; null where like does.';
+  'The regular expression for a name of queues with * in PanDA''s code; null if like is enough.';

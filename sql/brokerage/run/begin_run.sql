@@ -7,7 +7,7 @@ language plpgsql as $$
 declare
   v_run brokerage.run;
 begin
-  perform from resource.setup s where s.setup = p_setup for key share;  -- somebody may be removing it
+  perform from resource.setup s where s.setup = p_setup for key share;  -- another transaction may be removing the setup
   perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, trial, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile),

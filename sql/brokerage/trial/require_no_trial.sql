@@ -1,4 +1,5 @@
--- The lock lasts to the end of the transaction: nobody changes the profile of a setup while a trial begins.
+-- The lock lasts to the end of the transaction: no other transaction changes the profile of a setup while a trial
+-- begins.
 create or replace function brokerage.require_no_trial(p_setup text, p_profile text default null) returns void
 language plpgsql as $$
 declare

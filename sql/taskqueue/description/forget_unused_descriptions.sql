@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function taskqueue.forget_unused_descriptions(text, timestamptz, int) is
-  'Forgets the parsed descriptions that nobody noted for a day before p_now, and all but the p_kept that were noted '
+  'Forgets the parsed descriptions that were not noted for a day before p_now, and all but the p_kept that were noted '
   'last; returns how many. Locked ones stay.';

@@ -1,5 +1,5 @@
--- MATCHING.md, Insertion: a new TaskQueue with all its rows, in one transaction, so that nobody sees it before its
--- requirements (DIRAC can show it earlier). The columns and tables written here are the source from which
+-- MATCHING.md, Insertion: a new TaskQueue with all its rows, in one transaction, so that no transaction sees it before
+-- its requirements (DIRAC can show it earlier). The columns and tables written here are the source from which
 -- taskqueue.rebuild_matching derives all other data.
 create or replace function taskqueue.make_task_queue(p_setup text, p_definition_id bigint, p_weight float8)
 returns bigint
