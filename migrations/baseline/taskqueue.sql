@@ -266,8 +266,8 @@ create table taskqueue.hand (
   --: transaction or a later one, the hand may be void. Null if in_flight goes too far back for this test.
   since           xid8,
   jobs            bigint[] not null check (cardinality(jobs) = 11),  --: Jobs with user priority 0, 1, ..., 10.
-  --: For each user priority, an id below which no counted job lies; null if there was none. A draw starts there and
-  --: does not read over jobs taken before.
+  --: An id per user priority, below which there is no counted job; null if there was none. A draw starts there and does
+  --: not read the remains of jobs taken before.
   first_ids       bigint[] not null check (cardinality(first_ids) = 11),
   --: Number of jobs that can be taken from the hand; they are the first entries of job_ids.
   cards           int not null default 0,
@@ -412,7 +412,7 @@ create type taskqueue.offer as (
   cpu_time bigint,  --: CPU time offered, seconds.
   sites text[],  --: Sites; null means no condition, empty = offers none.
   grid_ces text[],  --: Computing elements; null means no condition, empty = offers none.
-  platforms text[],  --: Platforms and what is compatible with them; null means no condition, empty = offers none.
+  platforms text[],  --: Platforms, including compatible ones; null means no condition, empty = offers none.
   job_types text[],  --: Job types; null means no condition, empty = offers none.
   pilot_types text[],  --: Pilot types; empty = offers none.
   tags text[],  --: Tags offered, those for processors included; null means no condition.
@@ -423,7 +423,7 @@ create type taskqueue.offer as (
   banned_job_types text[],  --: The TaskQueue may list none of these job types.
   banned_tags text[],  --: The TaskQueue may list none of these tags.
   max_ram float8,  --: Memory offered, MB; null means no condition.
-  job_id bigint,  --: Only this job; null means any.
+  job_id bigint,  --: The only job to be matched; null means any.
   limited boolean,  --: Whether the site has limits.
   reached bigint[]  --: Limits of the site that are reached.
 );
@@ -706,7 +706,7 @@ create type taskqueue.match_request as (
   resources  jsonb,  --: Descriptions of its resource, in the order of preference.
   jobs       int,  --: Number of jobs that it asks for.
   request_id uuid,  --: Id that the client chose; null if there is none, or if the id is refused.
-  subject    text,  --: Who asks through the service; null means a login of the database.
+  subject    text,  --: The subject of the service that asks; null for a login of the database.
   error      jsonb  --: The error that refuses the request: {code, message, hint}; null if it is not refused.
 );
 
@@ -714,7 +714,7 @@ create type taskqueue.match_request as (
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null if there is none.
   asked      bigint,  --: Hash of the resource description that was given with the request id.
-  subject    text  --: Who asks through the service; null means a login of the database.
+  subject    text  --: The subject of the service that asks; null for a login of the database.
 );
 
 --: A lease and its event.

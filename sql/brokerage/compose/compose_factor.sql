@@ -9,7 +9,7 @@ begin
   if v_group is null then
     return format('x.factors[%s]', p_number);
   elsif not p_ignored ? v_group then
-    raise exception 'weight % of profile %: no set rules of group % stand before it', p_rule.rule, p_rule.profile,
+    raise exception 'weight % of profile %: no set rules of group % come before it', p_rule.rule, p_rule.profile,
       quote_literal(v_group)
       using errcode = 'PB001', hint = 'if_holds names the parameter group of set rules with a lower position.';
   end if;

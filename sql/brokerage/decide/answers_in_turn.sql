@@ -1,10 +1,10 @@
 -- The answers of brokerage.judge for a profile whose weights see the assignments of the same batch (order-and-turns.md,
 -- live-counter; remaining work, task-weights.md, Remaining work): each task in turn, highest current priority first
 -- (the order of the tasks), is weighed over the queues that no rule rejects, and its jobs (or the task itself) are
--- given away before the next turn. All turns of an arm are one query (brokerage.compose_turns), of which a cursor
--- fetches a row a turn. At each fetch the query reads the setting brokerage.assigned (brokerage.assigned_before), which
--- this function sets before: the number of the turn, and the assignments of earlier turns. In a trial each arm has its
--- own turns, which see the assignments of both arms.
+-- given away before the next turn. All turns of an arm are one query (brokerage.compose_turns), from which a cursor
+-- fetches one row per turn. At each fetch the query reads the setting brokerage.assigned (brokerage.assigned_before),
+-- which this function sets before: the number of the turn, and the assignments of earlier turns. In a trial each arm
+-- has its own turns, which see the assignments of both arms.
 create or replace function brokerage.answers_in_turn(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean

@@ -5,14 +5,14 @@ create or replace function brokerage.require_order(
 language plpgsql immutable as $$
 begin
   if p_rule.kind = 'candidate' and p_rules_before then
-    raise exception 'rule % of profile % is of kind candidate and stands behind rules of other kinds',
+    raise exception 'rule % of profile % is of kind candidate and comes after rules of other kinds',
       p_rule.rule, p_rule.profile
       using errcode = 'PB001', hint = 'Candidates come first: give the rule a lower position.';
   elsif p_rule.kind = 'weight' and p_weights_before then
-    raise exception 'weight % of profile % stands behind rules that read the weight', p_rule.rule, p_rule.profile
-      using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
+    raise exception 'weight % of profile % comes after rules that read the weight', p_rule.rule, p_rule.profile
+      using errcode = 'PB001', hint = 'Keep weights together: give this one a lower position.';
   elsif p_chosen_by is not null and p_rule.kind not in ('distribution', 'end') then
-    raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule,
+    raise exception 'rule % of profile % comes after rule %, which chooses by weight', p_rule.rule,
       p_rule.profile, p_chosen_by
       using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
   elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true'

@@ -1,4 +1,4 @@
--- For each column the nearest row with a value counts, an organisation's own before the shipped one.
+-- The nearest row with a value counts for each column, an organisation's own before the shipped one.
 create or replace view brokerage.rule_in_force as
 with line as (
   select l.profile, l.depth, 0 as shipped, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary,

@@ -1,6 +1,6 @@
--- Only few pairs of task and queue have such facts in analysis: the input as anal-locality sees it, and the outcome of
--- the jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Each list of
--- datasets is read once. Long because it is one query whose parts share materialised rows.
+-- Few pairs of task and queue have such facts in analysis: the input as anal-locality sees it, and the outcome of the
+-- jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Each list of datasets
+-- is read once. Long because it is one query whose parts share materialised rows.
 create or replace function brokerage.facts_of_locality(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.locality_facts

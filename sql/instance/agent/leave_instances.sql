@@ -31,7 +31,7 @@ begin
   return query
   select s.step_id, case when s.state <> all (p_from) then format('it is %s', s.state)
                          when p_of_taskqueues or s.job_id is null then p_to
-                         else format('it stands for job %s of a TaskQueue', s.job_id) end
+                         else format('it represents job %s of a TaskQueue', s.job_id) end
     from unnest(v_steps) s
   union all
   select m.step_id, 'there is no such step'

@@ -13,7 +13,7 @@ begin
   if not found then
     raise exception 'there is no step %', p_step_id
       using errcode = 'PB004',
-            hint = coalesce((select format('Step %2$s stands for job %1$s of a TaskQueue.', p_step_id, s.step_id)
+            hint = coalesce((select format('Step %2$s represents job %1$s of a TaskQueue.', p_step_id, s.step_id)
                                from instance.step s
                               where s.setup = p_setup and s.job_id = p_step_id),
                             'monitor.instance_step lists the steps.');

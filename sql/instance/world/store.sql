@@ -21,7 +21,7 @@ begin
       raise exception 'step % is placed, and has no instance', v_wrong.step_id
         using errcode = 'PB001', hint = 'Name its instance, or give the state waiting.';
     elsif found then
-      raise exception 'step % is at queue %, and stands for no job', v_wrong.step_id, v_wrong.queue
+      raise exception 'step % is at queue %, but represents no job', v_wrong.step_id, v_wrong.queue
         using errcode = 'PB001',
               hint = 'Give the job of a step that has a queue; instance.schedule adds these steps itself.';
     end if;

@@ -31,7 +31,7 @@ begin
     begin
       if workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
         if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
-          raise exception 'job % was matched and given back meanwhile', p_job_id
+          raise exception 'job % was matched and given back in between', p_job_id
             using errcode = 'PB006', hint = 'Try again.';
         end if;
         return v_from;

@@ -24,7 +24,7 @@ begin
       or e.period not between 1e-6 and 1e9 or abs(e.began) > 1e9 or abs(e.ended) > 1e9
    limit 1;
   if found then
-    raise exception 'loop % has period %, began % and ended % seconds ago, and stands there % times',
+    raise exception 'loop % has period %, began % and ended % seconds ago, and is named % times',
       coalesce(left(v_loop.name, 100), 'null'), coalesce(v_loop.period::text, 'null'), v_loop.began, v_loop.ended,
       v_loop.times
       using errcode = 'PB001', hint = 'A loop has a name, given once, and a period; seconds are at most 1e9.';

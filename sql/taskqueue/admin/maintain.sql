@@ -1,6 +1,6 @@
 -- The background work of the schema, called every few seconds by `broker run`, pg_cron or another scheduler. Two calls
--- may run at the same time; each step passes over rows that another transaction has locked. Steps that find few rows in
--- large tables run once a minute.
+-- may run at the same time; each step skips rows that another transaction has locked. Steps that find few rows in large
+-- tables run once a minute.
 create or replace function taskqueue.maintain(p_setup text default null, p_often boolean default false)
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$

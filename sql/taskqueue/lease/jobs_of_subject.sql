@@ -1,4 +1,4 @@
--- LEASES.md, Attempts: pilots of DIRAC and PanDA ask for jobs that they have or had. Nobody sees the jobs of others.
+-- LEASES.md, Attempts: pilots of DIRAC and PanDA ask for jobs that they have or had. No caller sees the jobs of others.
 create or replace function taskqueue.jobs_of_subject(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, state text, status text, attempt_number int)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$

@@ -27,7 +27,7 @@ begin
                                'hint', 'Leave it out: the login is who asks.')
        when r.request_id is not null and r.turn > 1
        then jsonb_build_object('code', 'PB001', 'hint', 'Use a new request id for each request.',
-                               'message', format('request id %s stands twice in the call', r.request_id))
+                               'message', format('request id %s occurs twice in the call', r.request_id))
        end as error offset 0) e
      union all
     select row(a.number, null, null, null, null,

@@ -31,7 +31,7 @@ begin
             coalesce(v_lease.matched_at::text, 'null'), coalesce(v_lease.expires_at::text, 'null')
         using errcode = 'PB001', hint = 'A lease has state (matched or running), role, matched_at and expires_at.';
     elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
-      raise exception 'job % waits and cannot be leased, too', v_lease.id
+      raise exception 'job % is waiting, so it cannot be loaded as leased', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
     perform taskqueue.note_events(

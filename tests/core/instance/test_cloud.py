@@ -293,7 +293,7 @@ def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
     ("job", "message"),
     [
         ({"state": "placed"}, "step 5 is placed, and has no instance"),
-        ({"queue": "CLOUD"}, "step 5 is at queue CLOUD, and stands for no job"),
+        ({"queue": "CLOUD"}, "step 5 is at queue CLOUD, but represents no job"),
     ],
 )
 def test_worlds_with_impossible_steps_are_refused(q: Calls, job: dict[str, Any], message: str) -> None:
@@ -324,7 +324,7 @@ def test_steps_for_jobs_end_with_their_jobs(q: Calls, call: str) -> None:
     waiting(q, 41)
     schedule(q)
     ids = q.value("select array_agg(step_id) from monitor.instance_step")
-    assert q.rows(f"select answer from instance.{call}('s', %s)", ids) == [("it stands for job 41 of a TaskQueue",)]
+    assert q.rows(f"select answer from instance.{call}('s', %s)", ids) == [("it represents job 41 of a TaskQueue",)]
     assert placed(q)
 
 
