@@ -14,11 +14,11 @@ begin
   if p_tasks_a_commit < 1 then
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
       using errcode = 'PB001',
-            hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
+            hint = 'Tasks decided between two commits, at least 1; null means no commit, for your own transaction.';
   end if;
   if p_limit < 0 then
     raise exception 'p_limit is %', p_limit
-      using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
+      using errcode = 'PB001', hint = 'Tasks to decide at most; null means all that are due.';
   end if;
   p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_task_ids is not null then

@@ -5,7 +5,7 @@ begin
   if p_task_id is null or p_limit < 0 then
     raise exception '% is %', case when p_task_id is null then 'task' else 'most' end,
       case when p_task_id is null then 'null' else p_limit::text end
-      using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
+      using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null means no limit of its own.';
   end if;
   perform resource.require_setup(p_setup);
   if p_limit is null then

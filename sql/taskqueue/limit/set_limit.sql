@@ -14,7 +14,7 @@ begin
   if p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
     raise exception 'invalid site %, CE % or value %', coalesce(quote_literal(p_site), 'null'),
       coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
-      using errcode = 'PB001', hint = 'Name a site and a value; CE null = the whole site.';
+      using errcode = 'PB001', hint = 'Name a site and a value; a null CE means the whole site.';
   elsif p_limit is null or p_limit not between 0 and 100000 or p_kind = 'running' and p_limit <> trunc(p_limit) then
     raise exception 'limit is %, which is not % within 0..100000', coalesce(p_limit::text, 'null'),
           case p_kind when 'running' then 'an integer' else 'a number of seconds' end
