@@ -379,7 +379,7 @@ create type brokerage.task_facts as (
   parent_full_chain int,  --: fullChain of its parent; null if there is none.
   parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null if it is not bare.
   located_files bigint,  --: Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
-  located_bytes bigint,  --: Their bytes.
+  located_bytes bigint,  --: Size of these files (bytes).
   preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null if not pre-assigned.
   preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
   included_sites text[],  --: Patterns (like) of the queues that it is limited to; null if it is not limited.
@@ -394,14 +394,14 @@ create type brokerage.task_facts as (
   input_problem text,  --: The reason why no task can use the input (input-completeness); null if it is usable.
   is_distributed boolean,  --: Whether an input dataset is distributed over many places.
   wan_problem text,  --: An input dataset that can nowhere be read over WAN; null if there is none.
-  account_running_jobs bigint,  --: Running jobs of the user, or of the working group where there is one.
-  account_queued_jobs bigint,  --: Their queued jobs.
-  account_running_cores bigint,  --: Cores of their running jobs.
-  account_queued_cores bigint,  --: Cores of their queued jobs.
+  account_running_jobs bigint,  --: Running jobs of the working group, or of the user if there is no group.
+  account_queued_jobs bigint,  --: Queued jobs of the user or working group.
+  account_running_cores bigint,  --: Cores of the running jobs of the user or working group.
+  account_queued_cores bigint,  --: Cores of the queued jobs of the user or working group.
   cap_jobs float8,  --: CAP_RUNNING_USER_JOBS, or that of groups; null or 0 = no limit.
   cap_cores float8,  --: CAP_RUNNING_USER_CORES, or that of groups; null or 0 = no limit.
   quota_used float8,  --: Disk that the account uses (bytes); null if not known.
-  quota_limit float8,  --: Its disk quota (bytes); null if not known.
+  quota_limit float8,  --: Disk quota of the account (bytes); null if not known.
   quota_is_kept boolean,  --: Whether the quota was read and is not exceeded; null if there is no quota.
   quota_is_near boolean,  --: Whether more than nine tenths of the quota are used.
   over_local text[],  --: Storages of which the user's own quota is used up.
@@ -538,9 +538,9 @@ create type brokerage.queue_facts as (
 create type brokerage.pair_facts as (
   is_preassigned boolean,  --: Whether the task is pre-assigned to the queue.
   preassigned_alone boolean,  --: Whether the task is pre-assigned to this queue and no other.
-  is_nucleus_queue boolean,  --: A nucleus queue of the task's nucleus.
-  is_near boolean,  --: A nucleus queue, or one that shares its storage.
-  is_own boolean,  --: Its storage site is the nucleus.
+  is_nucleus_queue boolean,  --: Whether it is a nucleus queue of the task's nucleus.
+  is_near boolean,  --: Whether it is a nucleus queue, or shares its storage.
+  is_own boolean,  --: Whether the storage site of the queue is the nucleus.
   closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
   queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
   queued_express float8,  --: Files queued on the link, activity Express.
@@ -558,11 +558,11 @@ create type brokerage.pair_facts as (
   type_assigned bigint,  --: Assigned jobs of them.
   type_defined bigint,  --: Defined jobs of them.
   available_files bigint,  --: Files of the input on disk there.
-  available_bytes bigint,  --: Their bytes.
+  available_bytes bigint,  --: Size of these files (bytes).
   reachable_files bigint,  --: Files there on disk or tape.
-  reachable_bytes bigint,  --: Their bytes.
-  input_is_local boolean,  --: All of the input is on disk there.
-  has_readable_source boolean,  --: All of the input can be read over WAN somewhere.
+  reachable_bytes bigint,  --: Size of these files (bytes).
+  input_is_local boolean,  --: Whether all of the input is on disk there.
+  has_readable_source boolean,  --: Whether all of the input can be read over WAN somewhere.
   zero_share text,  --: Sub-policy of the fairsharepolicy that refuses the task; null if none does.
   --: Why the software or hardware published there does not fit; null if it fits, or nothing is published.
   software text,
@@ -572,13 +572,13 @@ create type brokerage.pair_facts as (
   remaining_work float8,  --: Work left at the nucleus in tasks of the share with at least the task's priority (HS06 s).
   --: Files at the nucleus in the datasets whose place counts; of each dataset, those at its best input storage.
   located_files bigint,
-  located_bytes bigint,  --: Their bytes.
+  located_bytes bigint,  --: Size of these files (bytes).
   located_disk_files bigint,  --: Files among them that are on disk.
-  located_disk_bytes bigint,  --: Their bytes.
+  located_disk_bytes bigint,  --: Size of these files (bytes).
   --: Space for the output (GB) at the storage that has least: free and expired; with panda2026, minus minimum and
   --: unavailable.
   space float8,
-  weighed_space float8,  --: The same for the storage of which the least part is left.
+  weighed_space float8,  --: Space of the storage of which the least part is left (GB).
   space_total float8,  --: All space of that storage (GB); null if not known.
   output_problem text,  --: An output dataset for which the nucleus has no storage; null if there is none.
   wan_problem text,  --: An output storage that others cannot reach; null if there is none.
@@ -612,15 +612,15 @@ create type brokerage.task_key as (
   share_key text,  --: The attributes that policies of queues read.
   software_key text,  --: The software and hardware that it needs.
   level text,  --: Architecture level that it prefers; null if there is none.
-  is_readable boolean  --: All of the input can be read over WAN somewhere.
+  is_readable boolean  --: Whether all of the input can be read over WAN somewhere.
 );
 
 --: A nucleus and a PanDA queue.
 create type brokerage.network_facts as (
   place bigint,  --: Number of the key and PanDA queue.
-  is_nucleus_queue boolean,  --: A queue of the nucleus.
-  is_near boolean,  --: A nucleus queue, or one that shares its storage.
-  is_own boolean,  --: Its storage site is the nucleus.
+  is_nucleus_queue boolean,  --: Whether it is a queue of the nucleus.
+  is_near boolean,  --: Whether it is a nucleus queue, or shares its storage.
+  is_own boolean,  --: Whether the storage site of the queue is the nucleus.
   closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
   queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
   queued_express float8,  --: Files queued on the link, activity Express.
@@ -670,9 +670,9 @@ create type brokerage.placement_facts as (
   --: not count.
   alone boolean,
   disk_files bigint,  --: Files of the input on disk there.
-  disk_bytes bigint,  --: Their bytes.
+  disk_bytes bigint,  --: Size of these files (bytes).
   files bigint,  --: Files there on disk or tape.
-  bytes bigint,  --: Their bytes.
+  bytes bigint,  --: Size of these files (bytes).
   is_placed boolean,  --: For analysis jobs: whether some of the input is there.
   problem text,  --: For analysis jobs: why this input is not enough; null if it is.
   --: For analysis jobs: datasets there, 1 each on disk, 0.001 on tape; null if not all can be at one queue.
@@ -722,9 +722,9 @@ create type brokerage.work_facts as (
 create type brokerage.located_facts as (
   pair bigint,  --: Places of task and nucleus.
   files bigint,  --: Files.
-  bytes bigint,  --: Their bytes.
+  bytes bigint,  --: Size of these files (bytes).
   disk_files bigint,  --: Files among them that are on disk.
-  disk_bytes bigint  --: Their bytes.
+  disk_bytes bigint  --: Size of these files (bytes).
 );
 
 --: Space at a nucleus, for an outlet.
@@ -834,8 +834,8 @@ create type brokerage.turn as (
   again boolean,  --: Whether the task is decided once more.
   kept bigint,  --: Number of candidates; the following arrays have one element per candidate, best first.
   names text[],  --: Queues, or nuclei.
-  numbers bigint[],  --: Their numbers among the queues of the batch.
-  weights float8[],  --: Their weights.
+  numbers bigint[],  --: Numbers of the candidates among the queues of the batch.
+  weights float8[],  --: Weights of the candidates.
   queued bigint[],  --: Jobs that wait there.
   capacities bigint[],  --: Jobs that each may take.
   chunks int[]  --: Jobs that each gets at a time.

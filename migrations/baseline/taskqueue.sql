@@ -162,7 +162,7 @@ alter table taskqueue.definition alter column setup set (n_distinct = 1);
 create table taskqueue.task_queue (
   setup         text not null references resource.setup on delete cascade,
   task_queue_id bigint not null generated always as identity,
-  definition_id bigint not null,  --: Its requirements as one row, shared with its siblings.
+  definition_id bigint not null,  --: Requirements of the TaskQueue as one row, shared with its siblings.
   owner_dn      text not null check (owner_dn <> ''),  --: OwnerDN: the person who submitted the jobs.
   owner_group   text not null check (owner_group <> ''),  --: OwnerGroup: group used for the submission.
   --: Required CPU time, seconds; a trigger rounds it up to its bucket.
@@ -291,8 +291,8 @@ create type taskqueue.card as (
   user_priority smallint,  --: User priority of the job.
   attempt       int,  --: Number of the attempt that begins.
   brokered      boolean,  --: Whether it is a job of workload.job.
-  entry_id      bigint,  --: Its taskqueue.job.entry_id.
-  place         int,  --: Its place in the hand, from 1; null if it was drawn without a hand.
+  entry_id      bigint,  --: The taskqueue.job.entry_id of the job.
+  place         int,  --: Place of the job in the hand, from 1; null if it was drawn without a hand.
   hand_id       bigint,  --: Hand.
   begun_id      bigint,  --: taskqueue.hand.begun_id.
   cards         int,  --: Cards of the hand.

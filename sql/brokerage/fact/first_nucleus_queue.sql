@@ -9,4 +9,4 @@ select distinct on (q.setup, q.panda_site) q.setup, q.panda_site as nucleus, q.q
 comment on view brokerage.first_nucleus_queue is
   'The first queue of each nucleus, by name: its catchall and its storages are those of the nucleus.';
 comment on column brokerage.first_nucleus_queue.nucleus is 'Nucleus, a PanDA site.';
-comment on column brokerage.first_nucleus_queue.queue is 'Its first queue of role nucleus.';
+comment on column brokerage.first_nucleus_queue.queue is 'First queue of role nucleus at the site.';

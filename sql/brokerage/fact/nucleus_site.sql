@@ -13,6 +13,6 @@ union all
 
 comment on view brokerage.nucleus_site is
   'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that represents it.';
-comment on column brokerage.nucleus_site.queue is 'Its first queue, by name.';
+comment on column brokerage.nucleus_site.queue is 'The first queue of the site, by name.';
 comment on column brokerage.nucleus_site.is_nucleus is 'Whether that queue has the role nucleus.';
 comment on column brokerage.nucleus_site.attributes is 'catchall and params of that queue.';
