@@ -165,7 +165,7 @@ TASK_DECISIONS = List(
         "nucleus retry_at algorithm",
     ),
 )
-"""What `broker decisions --task` lists."""
+"""The list of `broker decisions --task`."""
 OWN_JOBS = List(
     "Jobs",
     "taskqueue.own_jobs",
@@ -181,7 +181,7 @@ OWN_JOBS = List(
     ),
     search=Search(),
 )
-"""What a submitter sees in place of all jobs: its own jobs that wait or are leased."""
+"""A submitter's own jobs that wait or are leased, which a submitter sees in place of all jobs."""
 
 LISTS: Mapping[str, List] = {
     "queues": List(

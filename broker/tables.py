@@ -115,7 +115,7 @@ decision = Table(
     Column("run_id", BigInteger, comment="Run."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm of the task."),
-    Column("dry", Boolean, comment="Only decisions were stored."),
+    Column("dry", Boolean, comment="Whether the run stored decisions only."),
     Column("task_id", BigInteger, comment="Task."),
     Column("queue", Text,
            comment="Queue, or pseudo-queue of a unified queue; null = the row is about the task as a whole."),
@@ -124,14 +124,14 @@ decision = Table(
                    "Without a queue: throttled, failed, pending, error, or second pass (the task was decided "
                    "once more, without locality)."),
     Column("rank", Integer, comment="Place of a candidate, from 1."),
-    Column("weight", Double, comment="Weight; null = rejected before the weights."),
+    Column("weight", Double, comment="Weight; null if rejected before the weights."),
     Column("rule", Text,
            comment="Rule that rejected the queue; without a queue, the rule that throttled or failed the task, "
                    "or had it decided once more."),
     Column("criteria", Text, comment="PanDA's criteria tag of the rejection; null = none."),
     Column("reason", Text, comment="Reason, with the numbers compared; or the error."),
     Column("jobs", BigInteger, comment="Jobs of the task assigned to the queue."),
-    Column("decided_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
+    Column("decided_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
     comment="Decisions of each run for each task and queue: candidates with rank, weight and jobs assigned; "
             "rejections with rule, PanDA's criteria tag and reason. A task for which no queue was examined has "
             "one row without a queue. A task that was decided without locality has such a row besides the others.",
@@ -153,10 +153,10 @@ first_job = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("task_queue_id", BigInteger, comment="TaskQueue."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
-    Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
+    Column("owner_dn", Text, comment="OwnerDN: the person who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
     Column("job_id", BigInteger, comment="First waiting job of the TaskQueue that is not held."),
-    Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
+    Column("inserted_at", TIMESTAMP(timezone=True), comment="The time since when the job has been waiting."),
     Column("waits", Interval, comment="How long the job has waited."),
     comment="The first waiting job of each open TaskQueue, by its id: nearly always the one that waits longest.",
 )
@@ -467,7 +467,8 @@ job_event = Table(
     Column("site", Text, comment="Site of the lease; null = there was no lease, or it named no site."),
     Column("grid_ce", Text, comment="Computing element of the lease."),
     Column("role_name", Text, comment="Database role that caused it."),
-    Column("subject", Text, comment="Who caused it through the service; null = a login of the database."),
+    Column("subject", Text,
+           comment="The subject of the service that caused the event; null for a login of the database."),
     comment="Events of jobs in TaskQueues, one row an event, kept for as long as the setting history_kept of "
             "taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, "
             "or the time.",
@@ -524,7 +525,7 @@ last_run = Table(
     Column("run_id", BigInteger, comment="Number of the run."),
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm control."),
     Column("started_at", TIMESTAMP(timezone=True), comment="When it began (resource.clock)."),
-    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is running, or was interrupted."),
+    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null if it is running, or was interrupted."),
     Column("tasks", BigInteger, comment="Number of tasks that were decided and are still kept."),
     Column("assigned", BigInteger, comment="Tasks with candidates."),
     Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
@@ -551,7 +552,7 @@ lease = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("attempt", Integer, comment="Number of this match of the job, from 1."),
-    Column("state", Text, comment="matched: no report yet; running: the agent reported."),
+    Column("state", Text, comment="State: matched (no report yet) or running (the agent has reported)."),
     Column("site", Text, comment="Site of the lease."),
     Column("grid_ce", Text, comment="Computing element of the lease."),
     Column("role_name", Text, comment="Database role of the agent."),
@@ -560,7 +561,8 @@ lease = Table(
     Column("expires_at", TIMESTAMP(timezone=True), comment="When the lease expires unless the agent reports."),
     Column("expired", Boolean, comment="Whether the lease has expired."),
     Column("kill_reason", Text,
-           comment="Not null: the agent gets kill as the answer to its next report, with this reason."),
+           comment="The reason of a kill; if it is not null, the agent gets kill as the answer to its next "
+                   "report, with this reason."),
     Column("task_queue_id", BigInteger, comment="TaskQueue that the job was taken from."),
     Column("user_priority", SmallInteger, comment="User priority 0..10; 0 is background."),
     Column("requirements", JSONB,
@@ -570,7 +572,7 @@ lease = Table(
            comment="When its agent last reported; before the first report, the time of the match."),
     Column("owner_dn", Text, comment="Owner of the job."),
     Column("owner_group", Text, comment="Owner group of the job."),
-    Column("subject", Text, comment="Who asked through the service; null = a login of the database."),
+    Column("subject", Text, comment="The subject of the service that asked; null for a login of the database."),
     comment="Matched jobs that have not ended: who has each, and since when. The token is not shown.",
 )
 
@@ -670,7 +672,7 @@ oldest_job = Table(
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
     Column("job_id", BigInteger, comment="Oldest waiting job of the TaskQueue that is not held."),
-    Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
+    Column("inserted_at", TIMESTAMP(timezone=True), comment="The time since when the job has been waiting."),
     Column("waits", Interval, comment="How long the job has waited."),
     Column("matches_last_hour", BigInteger, comment="Matches from this queue within the hour."),
     Column("higher_matches_last_hour", BigInteger, comment="Matches from higher buckets within the hour."),
@@ -690,8 +692,8 @@ owner_group = Table(
            comment="Property JobSharing: the group is one entity for shares, and private pilots of the group run "
                    "the jobs of all its owners."),
     Column("allow_background", Boolean,
-           comment="TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from "
-                   "the share."),
+           comment="Whether TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing "
+                   "from the share."),
     comment="Owner groups whose share or properties were set (taskqueue.set_group). Any other group has the "
             "share 1000, without JobSharing and background.",
 )
@@ -710,7 +712,7 @@ profile = Table(
 
 profile_rule = Table(
     "profile_rule", metadata,
-    Column("profile", Text, comment="Profile; documented and panda2026 may be changed, too."),
+    Column("profile", Text, comment="Profile; the shipped profiles documented and panda2026 may also be changed."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("rule", Text, comment="Rule id."),
     Column("kind", Text,
@@ -725,15 +727,15 @@ profile_rule = Table(
            comment="Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task "
                    "facts alone), and the parameters if it takes them."),
     Column("criteria", Text,
-           comment="PanDA's criteria tag, such as -status; null = none, or the reason begins with it."),
-    Column("temporary", Boolean, comment="The problem may pass by itself."),
+           comment="PanDA's criteria tag, such as -status; null if there is none, or the reason begins with it."),
+    Column("temporary", Boolean, comment="Whether the problem may pass by itself."),
     Column("enabled", Boolean, comment="Whether the rule applies."),
     Column("parameters", JSONB,
            comment="Parameters of the function. as: the rule id that decisions name instead. A choice has best, "
                    "how many are kept; a task rule status, throttled or failed; a pending rule wait, an "
                    "interval, also by priority."),
     Column("source", Text,
-           comment="Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is."),
+           comment="Page and heading that describe the rule, relative to sql/brokerage; or the name of its owner."),
     comment="Changes that your own profiles make: one row for each rule that a profile adds or changes; null = "
             "as in the profile that it is based on. brokerage.rule_in_force has the result.",
 )
@@ -761,10 +763,11 @@ resource_seen = Table(
     "resource_seen", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("class", Uuid, comment="Kind of resource."),
-    Column("last_seen", TIMESTAMP(timezone=True), comment="Last seen."),
-    Column("first_seen", TIMESTAMP(timezone=True), comment="First seen."),
-    Column("samples", BigInteger, comment="Ten-second windows in which a resource of this kind asked, a sample."),
-    Column("matched", BigInteger, comment="Those windows whose sampled request got a job."),
+    Column("last_seen", TIMESTAMP(timezone=True), comment="Time when it was last seen."),
+    Column("first_seen", TIMESTAMP(timezone=True), comment="Time when it was first seen."),
+    Column("samples", BigInteger,
+           comment="Number of sampled ten-second windows in which a resource of this kind asked."),
+    Column("matched", BigInteger, comment="Number of these windows whose sampled request got a job."),
     Column("resource", JSONB, comment="Canonical description."),
     comment="Kinds of resources seen lately: their descriptions as received, except that JobID is left out and "
             "CPUTime is the bucket that it covers. A standby shows those that taskqueue.maintain has rolled up.",
@@ -777,10 +780,10 @@ run = Table(
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm control."),
     Column("trial", BigInteger, comment="Trial that was active; null = no trial, or the call named a profile."),
-    Column("dry", Boolean, comment="Only decisions were stored."),
+    Column("dry", Boolean, comment="Whether the run stored decisions only."),
     Column("called_by", Text, comment="Database role that called."),
     Column("started_at", TIMESTAMP(timezone=True), comment="When it began (resource.clock)."),
-    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is running, or was interrupted."),
+    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null if it is running, or was interrupted."),
     Column("tasks", BigInteger, comment="Number of tasks that were decided and are still kept."),
     Column("assigned", BigInteger, comment="Tasks with candidates."),
     Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
@@ -910,7 +913,7 @@ site_limit = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("limit_id", BigInteger, comment="Limit."),
     Column("site", Text, comment="Site."),
-    Column("grid_ce", Text, comment="Computing element; null = the whole site."),
+    Column("grid_ce", Text, comment="Computing element; null means the whole site."),
     Column("kind", Text, comment="running: jobs there at a time; delay: time between two matches."),
     Column("attribute", Text, comment="Requirement key."),
     Column("value", Text, comment="Value of that key; a job counts at every value that its TaskQueue lists."),
@@ -949,10 +952,12 @@ task = Table(
     Column("nucleus", Text, comment="Nucleus that outputs are gathered at; null = not yet brokered."),
     Column("jobs", BigInteger, comment="Number of jobs of its input (workload.input_digest)."),
     Column("jobs_left", BigInteger, comment="Number of jobs that are not assigned yet."),
-    Column("not_due", Text, comment="Why it is not brokered now, in words; null = it is (brokerage.due_task)."),
+    Column("not_due", Text,
+           comment="The reason why the task is not brokered now, in words; null if it is (brokerage.due_task)."),
     Column("algorithm", Text, comment="Broker of the task: production_task, production_job or analysis_job."),
     Column("run_id", BigInteger, comment="Last run of that broker that decided the task; null = none."),
-    Column("retry_at", TIMESTAMP(timezone=True), comment="Pending until then; null = not pending."),
+    Column("retry_at", TIMESTAMP(timezone=True),
+           comment="The task is pending until this time; null if it is not pending."),
     Column("finished", BigInteger, comment="Number of jobs that finished."),
     Column("why", Text,
            comment="Reason why the task waits, in words: why its broker does not work on it, or the last "
@@ -975,7 +980,7 @@ task_decision = Table(
     Column("profile", Text, comment="Profile that decided; in a trial, the profile of the arm."),
     Column("trial", BigInteger, comment="Trial that the run was part of; null = no trial."),
     Column("arm", Text, comment="Arm of the trial, control or trial; null = no trial was active."),
-    Column("dry", Boolean, comment="Only decisions were stored."),
+    Column("dry", Boolean, comment="Whether the run stored decisions only."),
     Column("task_id", BigInteger, comment="Task."),
     Column("status", Text,
            comment="candidates, pending, throttled, failed, or error: the task could not be evaluated."),
@@ -995,7 +1000,7 @@ task_decision = Table(
     Column("jobs", BigInteger, comment="Jobs of the task that the run assigned; null = no job."),
     Column("nucleus", Text,
            comment="Nucleus that the run sent the task to; null = no nucleus, or a later run has sent it elsewhere."),
-    Column("decided_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
+    Column("decided_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
     comment="Decisions of each run for each task: whether the task has candidates, waits, was throttled or "
             "failed by a rule, or could not be evaluated, and the reason.",
 )
@@ -1005,7 +1010,7 @@ task_queue = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("task_queue_id", BigInteger, comment="TaskQueue."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
-    Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
+    Column("owner_dn", Text, comment="OwnerDN: the person who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
     Column("priority", Double,
            comment="Its part of the share of its entity; the draw orders by random()/priority, the smallest first."),
@@ -1042,7 +1047,7 @@ trial = Table(
     Column("share", Double, comment="Share of the tasks in the arm trial."),
     Column("begun_at", TIMESTAMP(timezone=True), comment="When it began (resource.clock)."),
     Column("begun_by", Text, comment="Database role that began it."),
-    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null = it is under way."),
+    Column("ended_at", TIMESTAMP(timezone=True), comment="When it ended; null if it is under way."),
     Column("ended_by", Text, comment="Database role that ended it."),
     Column("control_tasks", BigInteger,
            comment="Tasks that real runs decided by the profile of the setup, in runs that are kept."),
@@ -1122,7 +1127,7 @@ waiting_by_group = Table(
     "waiting_by_group", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
-    Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
+    Column("owner_dn", Text, comment="OwnerDN: the person who submitted the jobs."),
     Column("queues", BigInteger, comment="Number of TaskQueues."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
     Column("priority", Double, comment="Sum of their priorities."),
@@ -1173,11 +1178,11 @@ waiting_job = Table(
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("task_queue_id", BigInteger, comment="TaskQueue."),
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
-    Column("owner_dn", Text, comment="OwnerDN: who submitted the jobs."),
+    Column("owner_dn", Text, comment="OwnerDN: the person who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
     Column("reason", Text,
            comment="Reason: misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting."),
-    Column("inserted_at", TIMESTAMP(timezone=True), comment="Since when it waits."),
+    Column("inserted_at", TIMESTAMP(timezone=True), comment="The time since when the job has been waiting."),
     Column("resource", JSONB,
            comment="Kind of resource that fits; if the reason is too_large, the kind that comes nearest; null = none."),
     Column("resource_seen_at", TIMESTAMP(timezone=True),
@@ -1201,9 +1206,9 @@ waiting_task = Table(
 what_if = Table(
     "what_if", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("what_if_id", BigInteger, comment="Number, by which it is found."),
-    Column("asked_at", TIMESTAMP(timezone=True), comment="When (resource.clock)."),
-    Column("asked_by", Text, comment="Who asked: the subject of the service, else the database role."),
+    Column("what_if_id", BigInteger, comment="Number of the answer."),
+    Column("asked_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
+    Column("asked_by", Text, comment="The subject of the service that asked, else the database role."),
     Column("change", JSONB, comment="Change that was asked about."),
     Column("difference", JSONB, comment="Answer, with the keys before, after, differences, not_open and kept."),
     comment="Effects that changes would have on the decisions about tasks, at the time of the question: the last "
@@ -1225,4 +1230,4 @@ own_jobs = table(
     column("reason", Text),
     column("why", Text),
 )
-"""What taskqueue.own_jobs returns to a submitter: its own jobs that wait or are leased."""
+"""Rows of taskqueue.own_jobs: a submitter's own jobs that wait or are leased."""

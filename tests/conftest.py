@@ -9,6 +9,7 @@
 | `cli` | runs a command in this process, against the test's database: `cli("queues", "--json")` |
 | `terminal` | makes what commands print go to a terminal of 80 columns |
 | `small_world` | the name of a database with the small world of the fuzzers, to clone |
+| `installed_home` | the home of a stopped server with pgbroker, to copy |
 | `empty_dsn` | the DSN of a fresh database without pgbroker |
 | `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
 | `warm` | a folder with a `broker` that has been imported already (warm.py), for PATH |
@@ -34,6 +35,7 @@ BROKER_TEST_DIRACX names an interpreter that has DiracX's client (tests/service/
 import fcntl
 import itertools
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -374,6 +376,20 @@ def small_world(template: str, worker_id: str, server_dsn: str) -> str:
     with psycopg.connect(server_dsn, dbname=name, autocommit=True) as db:
         fill(db)
     return name
+
+
+@pytest.fixture(scope="session")
+def installed_home() -> Iterator[Path]:
+    """The home of a durable server, stopped, with pgbroker. A copy saves a test the installation."""
+    from broker.server import embedded
+    from broker.upgrade import upgrade
+
+    home = Path(tempfile.mkdtemp(prefix="broker-installed-"))
+    home.chmod(0o755)
+    upgrade(embedded.up(home).dsn)
+    embedded.down(home)
+    yield home
+    shutil.rmtree(home)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What an operator does with single jobs, owners and TaskQueues: `broker job`, `cancel`, `retry`, `hold`, `resume`."""
+"""Commands for single jobs, owners and TaskQueues: `broker job`, `cancel`, `retry`, `hold`, `resume`."""
 
 from collections import Counter
 from datetime import datetime
@@ -181,7 +181,7 @@ def _rented(job: Row) -> str:
 
 
 def _holder(lease: Row, now: datetime) -> str:
-    """Who has a job, since when and until when."""
+    """The agent that has a job, since when and until when."""
     where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site without a name"
     reported = f"reported at {output.moment(lease['reported_at'], now)}" if lease["reported_at"] else "no report yet"
     until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'], now)}"

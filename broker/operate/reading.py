@@ -1,4 +1,4 @@
-"""What an operator reads of the database: a run in figures, and why a job or a task is where it is.
+"""Readings of the database for operators: a run in figures, and why a job or a task is where it is.
 
 Imports psycopg when it is first needed, so that the command line starts quickly.
 """
@@ -64,7 +64,7 @@ def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
 def task_explanation(
     connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
 ) -> Row:
-    """What a broker decides about a task: rows of brokerage.explain and brokerage.obstacles, and where the task stands.
+    """The decision of a broker about a task: rows of brokerage.explain and brokerage.obstacles, and its state.
 
     A row of a queue that is rejected has `not_loaded`: by rule, what is not loaded and a rule takes for a fact.
     `not_loaded` of the whole: what is not loaded of the task itself.
@@ -112,7 +112,7 @@ def task_explanation(
 def stored_decision(
     connection: "Connection", setup: str, task: int, algorithm: str, run: int | None = None
 ) -> Row | None:
-    """What a run has decided for a task: a row of monitor.task_decision, and `queues`, rows of monitor.decision.
+    """The decision of a run about a task: a row of monitor.task_decision, and `queues`, rows of monitor.decision.
 
     Without run the last one of the broker that was no dry run; None: there is none. `queues` is empty where they are
     no longer kept. Raises NoSuchThing for a run that decided nothing for the task.
@@ -147,12 +147,12 @@ def stored_decision(
 
 
 def not_loaded(connection: "Connection", setup: str, task: int | None = None) -> list[Row]:
-    """What a setup lacks that rules take for a fact: rows of brokerage.not_loaded."""
+    """Facts that a setup lacks and rules read: rows of brokerage.not_loaded."""
     return rows_of(connection, "select * from brokerage.not_loaded(%s, %s::bigint)", setup, task)
 
 
 def lack_of(lacks: "Iterable[Row]", rule: str, queue: str) -> str | None:
-    """What a rule reads and is not loaded, of a queue (a pseudo-queue counts as its unified one) or of the setup."""
+    """A fact that a rule reads and that is not loaded, of a queue (a pseudo-queue is its unified one) or of the setup."""
     places = (None, queue, queue.rpartition("/")[0])
     return next((row["lack"] for row in lacks if row["rule"] == rule and row["queue"] in places), None)
 

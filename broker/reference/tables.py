@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 metadata = MetaData(schema="monitor")
 '''
 _OF_OWN_JOBS = '''\
-"""What taskqueue.own_jobs returns to a submitter: its own jobs that wait or are leased."""
+"""Rows of taskqueue.own_jobs: a submitter's own jobs that wait or are leased."""
 '''
 _TYPES = {
     "bigint": "BigInteger",

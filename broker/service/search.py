@@ -150,7 +150,7 @@ def page(view: View, given: Values, search: Search, scope: Sequence[str], offset
     digest = _digest([*scope, msgspec.to_builtins(search.search), order])
     conditions, values = _conditions(view, search.search)
     key = None if search.cursor is None else _key(search.cursor, digest, len(order))
-    # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call anew
+    # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call again
     is_first = search.limit == ROWS and not (offset or search.search or search.cursor)
     shape = _Shape(
         tuple(selected),
@@ -358,7 +358,7 @@ def _behind(view: View, order: Sequence[tuple[str, bool]], key: Sequence[bool]) 
 
 
 def opened(cursor: str) -> list[str | None]:
-    """What is in a cursor: for which search it is, and the key of a row; nothing, where it is no cursor."""
+    """The content of a cursor: its search, and the key of a row; nothing if the text is not a cursor."""
     try:
         found = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=list[str | None])
     except (ValueError, msgspec.MsgspecError):

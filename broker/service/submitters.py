@@ -1,4 +1,4 @@
-"""What submitters and operators call: insert, cancel, hold, resume, retry."""
+"""Calls of submitters and operators: insert, cancel, hold, resume, retry."""
 
 from collections.abc import AsyncIterator
 from typing import Any, LiteralString

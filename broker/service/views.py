@@ -1,4 +1,4 @@
-"""What searches read: the lists of broker.listed, as expressions of SQLAlchemy with the types of broker.tables."""
+"""Views that searches read: the lists of broker.listed as SQLAlchemy expressions with the types of broker.tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from broker.listed import LISTS, OWN_JOBS, List, Search
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds: in words, and the type of a value in JSON."""
+    """Kind of a column: in words, and the type of a value in JSON."""
 
     words: str
     type: Any
@@ -49,7 +49,7 @@ _KINDS: Mapping[type, Kind] = {
 
 
 def kind_of(expression: ColumnElement[Any]) -> Kind:
-    """What a column holds."""
+    """Kind of a column."""
     return _KINDS[type(expression.type)]
 
 
@@ -88,11 +88,11 @@ def _view(of: List) -> View:
 OWN_SOURCE = func.taskqueue.own_jobs(
     _SETUP, bindparam("after", type_=BigInteger()), bindparam("most", type_=Integer()), bindparam("state", type_=Text())
 ).table_valued(*(column(one.name, one.type) for one in tables.own_jobs.c), name="own")
-"""The caller's own jobs below an id, at most so many, in one state."""
+"""The caller's own jobs below an id, up to a limit, in one state."""
 
 
 VIEWS: Mapping[str, View] = {name: _view(of) for name, of in LISTS.items() if of.search}
-"""What can be searched, by its name in paths."""
+"""Lists that can be searched, by their names in paths."""
 OWN: Mapping[str, View] = {
     "jobs": View(
         OWN_JOBS.view,
@@ -101,4 +101,4 @@ OWN: Mapping[str, View] = {
         OWN_JOBS.order,
     )
 }
-"""What a submitter sees in place of all rows."""
+"""The rows of a submitter, in place of all rows."""

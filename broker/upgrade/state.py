@@ -1,6 +1,6 @@
 """The catalogue in PostgreSQL's own words: the state after the last upgrade, and the present state. It covers
-everything in the schemas except partitions by range, which are made ahead over time. It is read with search_path pg_catalog, so
-that names are qualified and the words do not depend on the session.
+everything in the schemas except partitions by range, which are made ahead over time. It is read with search_path
+pg_catalog, so that names are qualified and the words do not depend on the session.
 """
 
 from dataclasses import dataclass

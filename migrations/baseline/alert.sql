@@ -98,7 +98,7 @@ create table alert.notification (
   setup    text not null,
   target   text not null,  --: Target.
   alert_id bigint,  --: Alert; null = a test.
-  --: What the notification is about: firing, resolved or test.
+  --: Event of the notification: firing, resolved or test.
   state    text not null check (state in ('firing', 'resolved', 'test')),
   --: When the notification was made, by the server's clock, like all times of this table.
   made_at  timestamptz not null default now(),

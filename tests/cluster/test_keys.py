@@ -8,8 +8,8 @@ from broker.upgrade.source import SCHEMAS
 
 # Tables of all setups: sessions, tokens, which are random anyway, and numbers that a move draws again.
 OF_ALL = {
-    "access_token_pkey", "browser_session_login_key", "browser_session_pkey", "change_pkey", "known_offer_known_id_key",
-    "login_ticket_pkey",
+    "access_token_pkey", "browser_session_login_key", "browser_session_pkey", "change_pkey", "login_ticket_pkey",
+    "parsed_description_known_id_key",
 }  # fmt: skip
 _UNIQUE = """
 select i.indexrelid::regclass::text

@@ -17,7 +17,7 @@ LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
 
 
 def restricted(name: str) -> list[dict[str, Any]]:
-    """What a search of a view has to name."""
+    """Columns that a search of a view has to name."""
     return [{"parameter": one, "operator": "eq", "value": 6} for one in VIEWS[name].search.restricted[:1]]
 
 

@@ -1,4 +1,4 @@
-"""What people change on pages: each action is asked about first, and is a call that psql has, too.
+"""Changes that people make on pages: a page asks about each action first, and each is a call that psql has, too.
 
 Actions on a job, a TaskQueue, an owner or a task are one step. A change gives something another value: a form asks for
 the value, a page shows it beside the present one, and the change is refused if somebody was faster.
@@ -26,14 +26,14 @@ _BRIEFLY: LiteralString = (
     "select set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '1s', true)"
 )
 _BUSY = ("55P03", "57014", "40P01", "40001", "PB006")
-"""What a change raises that does not get its locks in time."""
+"""Errors of a change that does not get its locks in time."""
 
 _JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner_dn={}"
 _REASON = (Field("reason", acts.CANCEL_JOBS.arguments["reason"], acts.USUAL_REASON),)
 _HELD: tuple[tuple[str, str, str, bool], ...] = (
     ("job", "job", _JOB, True), ("task_queue", "TaskQueue", _TASK_QUEUE, True), ("owner", "owner", _OWNER, False),
 )  # fmt: skip
-"""What can be held: its kind, the word for it, its page, and whether its name is a number."""
+"""Things that can be held: the kind, the word for it, its page, and whether its name is a number."""
 
 
 def _of_kind(kind: str) -> Callable[[str], tuple[object, ...]]:
@@ -196,7 +196,7 @@ def _id(change: Mapping[str, Any] | None) -> str:
 def _shown(
     do: str, of: str, action: Action, fields: tuple[Field, ...], typed: Mapping[str, str], **more: Any
 ) -> dict[str, Any]:
-    """What the templates of actions show."""
+    """Values that the templates of actions show."""
     thing: Thing | None = more.get("thing")
     return {
         "do": do, "of": of, "action": action, "title": action.title.format(thing.title if thing else of),
@@ -205,7 +205,7 @@ def _shown(
 
 
 def _typed(fields: tuple[Field, ...], given: Mapping[str, str]) -> dict[str, str]:
-    """What was typed into fields, or what stands there at first. Raises Problem: 422."""
+    """Texts of fields: as typed, or the first ones. Raises Problem: 422."""
     typed = {field.name: given.get(field.name, field.usual).strip() for field in fields}
     for name, text in typed.items():
         if len(text) > LONGEST:

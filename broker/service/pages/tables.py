@@ -67,4 +67,4 @@ def _side(values: Sequence[Any], leads: bool) -> Markup:
 
 
 FILTERS = {"cell": cell, "side": side, "body": body, "marks": marks}
-"""What templates call."""
+"""Functions that templates call."""

@@ -13,7 +13,7 @@ begin
   for v_turn in 0..1 loop
     exit when cardinality(v_left) < 2;
     v_locked := array(
-      -- drawn by TaskQueue first: a join the other way round would lock the cards anew for each stream
+      -- drawn by TaskQueue comes first: a join in the other direction would lock the cards again for each stream
       -- plan: cards together
       with drawn as materialized (
         select q.task_queue_id, row_number() over (partition by q.task_queue_id order by c.place) as turn, c as card

@@ -1,7 +1,7 @@
 """The commands on pages work: the blocks of a page are run from top to bottom, in a folder and a database.
 
-Blocks marked sh, python and sql are run, each by its own program, of README.md and of the pages below broker/docs and
-sql/ that are not generated. A page needs nothing for that. A page names its prerequisites in comments anywhere on it:
+Blocks marked sh, python and sql are run, each by its own program, of the first page and of the pages below broker/docs
+and sql/ that are not generated. A page needs nothing for that. It names its prerequisites in comments anywhere:
 
     <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
     <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder

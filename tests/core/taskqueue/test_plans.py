@@ -96,7 +96,7 @@ BIG = "queue_of_job 1"  # stands for the id of the big queue, which the database
 OFFER = "an offer of BIG"
 KNOWN = """'{"Site": "BIG", "CPUTime": 1000}'"""  # of the agents whose matches are looked at
 
-# What begins with select is looked up before.
+# A value that begins with select is looked up before.
 POSTED = (
     "from taskqueue.posted_task_queue p join taskqueue.posting_list l using (setup, list_id) "
     f"where p.site = '*' and p.task_queue_id = {BIG}"
@@ -119,7 +119,7 @@ def with_cards(task_queue_id: str) -> str:
                  join taskqueue.next_cards('default', {task_queue_id}, 3) c on c.place = s.number"""
 
 
-# What the variables of the statements are, in all functions: where a name stands twice it means the same.
+# Types and values of the variables of the statements. A name means the same in all functions.
 VARIABLES: Types = {
     "p_setup": ("text", "'default'"),
     "p_resource": ("jsonb", """'{"Site": "T77", "CPUTime": 5000}'"""),
@@ -360,7 +360,7 @@ STATEMENTS: dict[str, Hot] = {
         values={"v_offer.owner_groups": "'{small 1}'"},
     ),
     "the description of a new or private agent": Hot(
-        "parsed_description_of", {"parsed_description": ["known_offer_digest: setup digest"]}, buffers=5
+        "parsed_description_of", {"parsed_description": ["parsed_description_digest: setup digest"]}, buffers=5
     ),
     "all conditions of a point": Hot("accepts_definition", {"definition": [DEFINITION]}, buffers=5, called=CONDITIONS),
     "the next candidate": Hot(
