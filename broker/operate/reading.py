@@ -152,7 +152,7 @@ def not_loaded(connection: "Connection", setup: str, task: int | None = None) ->
 
 
 def lack_of(lacks: "Iterable[Row]", rule: str, queue: str) -> str | None:
-    """A fact that a rule reads and that is not loaded, of a queue (a pseudo-queue is its unified one) or of the setup."""
+    """A fact that a rule reads and that is not loaded, of a queue (a pseudo-queue: its unified one) or of the setup."""
     places = (None, queue, queue.rpartition("/")[0])
     return next((row["lack"] for row in lacks if row["rule"] == rule and row["queue"] in places), None)
 
