@@ -1,6 +1,6 @@
 """`python -m benchmarks.plots`: throughput against clients and against size, as SVG from the results of scenario match.
 
-Needs matplotlib (`pip install pgbroker[plots]`).
+Needs matplotlib (`pip install '.[plots]'`).
 """
 
 import json
