@@ -13,7 +13,7 @@ begin
   raise exception 'setup % % shard %', p_setup,
     case v_move.state when 'leaving' then 'moves to' when 'moved' then 'has moved to' else 'arrives from' end,
     v_move.shard
-    using errcode = 'PB006', detail = 'The setup moves between shards.',
+    using errcode = 'PB006', detail = 'The setup is moving between shards.',
           hint = case v_move.state
                    when 'leaving' then 'Try again in some seconds.'
                    when 'moved' then 'Try again, at the front; broker cluster move ends a move that was broken off.'

@@ -12,8 +12,9 @@ from sqlalchemy import text
 from broker import database
 from broker.database import Target
 from broker.database_errors import from_database
-from broker.errors import BrokerError, ConnectError
+from broker.errors import MOVING, BrokerError, ConnectError
 from broker.server import embedded
+from broker.upgrade.source import package_folder
 from tests.pooler import Pooler
 
 
@@ -191,3 +192,9 @@ def test_a_pool_works_through_a_pooler_in_transaction_mode(pooler: Pooler, serve
         for number in range(60):
             with pool.connection() as connection:
                 assert connection.execute("select %s::int", [number]).fetchone() == (number,)
+
+
+def test_the_database_and_the_program_name_a_move_in_the_same_words() -> None:
+    """A program waits for a setup that moves, which it knows by the detail of the error."""
+    text = (package_folder("sql") / "resource" / "setup" / "require_here.sql").read_text(encoding="utf-8")
+    assert f"detail = '{MOVING}'" in text

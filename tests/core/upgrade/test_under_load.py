@@ -37,7 +37,7 @@ def variant(folder: Path) -> Program:
         if path.stem in REWRITTEN:
             text = text.replace("$$\n", "$$\n-- another release\n", 1)
         if path.stem in RENAMED:
-            text = re.sub(r"\bp_", "pp_", text)
+            text = re.sub(r"\bp_(?!\w+ =>)", "pp_", text)  # the functions that it calls by named arguments stay
         if path.stem == "task_queue_bucket":
             text += "-- another release\n"
         if path.stem == VIEW:
