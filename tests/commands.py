@@ -13,7 +13,7 @@ import pytest
 import typer.main
 from typer import testing
 
-from broker.cli import app
+from broker.cli.program import app
 from broker.cli.shared.options import Options, options
 
 # Typer builds the tree of all commands again for each call: three quarters of the time of a call within a process.
@@ -64,7 +64,7 @@ def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def run_in_shell(command: str, dsn: str) -> subprocess.CompletedProcess[str]:
     """Run a command line in which `broker` is this program."""
-    program = f'broker() {{ {sys.executable} -c "from broker.cli import main; main()" "$@"; }}; {command}'
+    program = f'broker() {{ {sys.executable} -c "from broker.cli.program import main; main()" "$@"; }}; {command}'
     return subprocess.run(
         ["bash", "-c", program], env={**os.environ, "BROKER_DSN": dsn}, capture_output=True, text=True, check=False
     )

@@ -70,7 +70,7 @@ def _import_all() -> Any:
     import typer.main
 
     from broker import client, database, upgrade, world  # noqa: F401
-    from broker.cli import app, main
+    from broker.cli.program import app, main
     from broker.cli.shared import output, session  # noqa: F401
     from broker.server import embedded  # noqa: F401
 

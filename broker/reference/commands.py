@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from typer.main import get_command
 from typer.models import ParameterInfo
 
-from broker.cli import app
+from broker.cli.program import app
 from broker.reference.markdown import Page, bullets, code, escaped, page, section, slug, wrapped
 
 _MANY = 10  # commands that share an option: its line is only on the page of all commands

@@ -152,7 +152,7 @@ class Program:
         self._log = log
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", "from broker.cli import main; main()", *arguments],
+                [sys.executable, "-c", "from broker.cli.program import main; main()", *arguments],
                 env={**kept, "BROKER_DSN": dsn}, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             )  # fmt: skip
 

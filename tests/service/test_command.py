@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 from tests.commands import invoke
 from tests.service.conftest import BASE, bearer
 
-PROGRAM = [sys.executable, "-c", "from broker.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from broker.cli.program import main; main()"]
 WANTED = {"resources": [{"CPUTime": 86400}]}
 
 

@@ -1,7 +1,7 @@
 """Code that all commands share: the global options, the target that they name, and the reporting of errors.
 
 A command module holds `app = typer.Typer()` and its commands, imports only typer and this package at its top (heavy
-imports go into the functions, so that `broker --help` stays quick), and is registered by one line in cli/__init__.py.
+imports go into the functions, so that `broker --help` stays quick), and is registered by one line in cli/program.py.
 Modules of the wings (service, cluster, laboratory) are named there as texts, since the core imports no wing.
 A command reaches the server by
 

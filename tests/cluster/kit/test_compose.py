@@ -133,7 +133,12 @@ class Machine:
     def start(self, name: str) -> None:
         """Start a service that goes on."""
         log = (self._folder / f"{name}.log").open("w")
-        words = [sys.executable, "-c", "from broker.cli import main; main()", *self.words(self.command(name)[1:])]
+        words = [
+            sys.executable,
+            "-c",
+            "from broker.cli.program import main; main()",
+            *self.words(self.command(name)[1:]),
+        ]
         self._started.append(subprocess.Popen(words, env=self.environment(name), stdout=log, stderr=log, text=True))
 
     def becomes_healthy(self, name: str) -> None:

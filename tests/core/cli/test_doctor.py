@@ -104,7 +104,7 @@ def test_doctor_fits_into_80_columns(db: Connection, dsn: str) -> None:
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
     program = (
         "import sys; sys.stdout.isatty = lambda: True; sys.argv = ['broker', 'doctor'];"
-        " from broker.cli import main; main()"
+        " from broker.cli.program import main; main()"
     )
     environment = {**os.environ, "BROKER_DSN": dsn, "COLUMNS": "80", "TERM": "dumb"}
     printed = subprocess.run(

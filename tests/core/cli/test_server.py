@@ -17,7 +17,7 @@ import pytest
 Broker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-INSTALLED = [sys.executable, "-c", "from broker.cli import main; main()"]
+INSTALLED = [sys.executable, "-c", "from broker.cli.program import main; main()"]
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_an_error_of_the_database_shows_message_hint_and_code(server_dsn: str) -
 @pytest.mark.slow
 def test_help_needs_no_heavy_imports() -> None:
     program = (
-        "import sys; from broker.cli import app; from typer.testing import CliRunner;"
+        "import sys; from broker.cli.program import app; from typer.testing import CliRunner;"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0;"
         "print([name for name in ('psycopg', 'sqlalchemy', 'alembic') if name in sys.modules])"
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from broker.cli import app
+from broker.cli.program import app
 
 TREE = """
     agent, agent finish, agent match, agent match-many, agent release, agent report, alerts, alerts clear-rule,

@@ -33,7 +33,7 @@ class Screen:
         ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
         attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-        program = [sys.executable, "-c", f"{attentive}; from broker.cli import main; main()", *arguments]
+        program = [sys.executable, "-c", f"{attentive}; from broker.cli.program import main; main()", *arguments]
         environment = {**os.environ, "BROKER_DSN": dsn, "TERM": "xterm", "NO_COLOR": "1"}
         for name in ("COLUMNS", "LINES", "FORCE_COLOR"):
             environment.pop(name, None)

@@ -21,7 +21,7 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from broker.cli import app
+from broker.cli.program import app
 from broker.errors import EmbeddedError
 from broker.server import account, binaries, embedded, postmaster
 from broker.server.account import Account

@@ -28,7 +28,7 @@ FILES = 400  # of each task
 TASKS = max(1, int(SECONDS / 8))
 PARTS = FILES * TASKS
 SOON = 5 / 86_400  # days; else a job that was transferring when its agent was killed would wait for days
-MAIN = "from broker.cli import main; main()"
+MAIN = "from broker.cli.program import main; main()"
 LEFT = f"select {PARTS} - count(*) from workload.job where setup = 'life' and ended is not null"
 WHAT_IS_LEFT = """
     select jsonb_object_agg(concat_ws(' ', queue, status), jobs)

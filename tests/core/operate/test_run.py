@@ -270,7 +270,7 @@ def test_a_run_ends_between_two_commits(start: Start, db: Connection, monkeypatc
     assert db.execute("select ended_at is not null from brokerage.run where run_id = %s", [run]).fetchone() == (True,)
 
 
-PROGRAM = [sys.executable, "-c", "from broker.cli import main; main()", "run", "--log-format", "json"]
+PROGRAM = [sys.executable, "-c", "from broker.cli.program import main; main()", "run", "--log-format", "json"]
 
 
 @pytest.mark.slow

@@ -1,8 +1,14 @@
 """Imports between the core of the package and its wings, by broker/README.md, and the imports allowed to tests."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from broker.cli.program import WINGS as WINGS_OF_PROGRAM
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "broker" / "README.md").read_text(encoding="utf-8")
@@ -75,3 +81,9 @@ def test_tests_of_the_core_import_no_wing_but_its_data() -> None:
 def test_the_module_errors_imports_nothing_of_the_package() -> None:
     """Every module may import broker.errors, so it imports nothing of the package."""
     assert not [name for name in imported(ROOT / "broker" / "errors.py") if name.startswith("broker")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [f"broker.{wing}.{module}" for wing, module, _ in WINGS_OF_PROGRAM])
+def test_each_module_of_commands_can_be_imported_first(module: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from broker.cli import app
+from broker.cli.program import app
 from broker.upgrade import CompatibilityError, check, check_compatible, current, downgrade, prospect, upgrade
 from tests.commands import as_new
 from tests.throwaway import Throwaway

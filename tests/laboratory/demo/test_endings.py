@@ -24,7 +24,14 @@ def running() -> Iterator[Running]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
     # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
     attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    program = [sys.executable, "-c", f"{attentive}; from broker.cli import main; main()", "demo", "--jobs", "2000"]
+    program = [
+        sys.executable,
+        "-c",
+        f"{attentive}; from broker.cli.program import main; main()",
+        "demo",
+        "--jobs",
+        "2000",
+    ]
     with subprocess.Popen(
         [*program, "--seconds", "3600", "--agents", "3"],
         env={**kept, "BROKER_HOME": str(home)},

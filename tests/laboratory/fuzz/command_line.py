@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import typer
 
-from broker.cli import app
+from broker.cli.program import app
 from broker.laboratory.grid import grid
 from tests.core.fuzz import values
 from tests.core.fuzz.arguments import DESCRIPTION, REQUIREMENTS, Known

@@ -153,7 +153,7 @@ def test_random_command_lines_never_kill_the_program(
     found: list[str] = []
     for _ in range(max(12, COMMANDS // 100)):
         words, stdin = made.draw()
-        program: list[Any] = [sys.executable, "-c", "from broker.cli import main; main()"]
+        program: list[Any] = [sys.executable, "-c", "from broker.cli.program import main; main()"]
         program += [word.encode("utf-8", "surrogateescape") for word in words]
         done = subprocess.run(
             program,

@@ -1,0 +1,140 @@
+"""The program `broker`: it joins the commands of the core and of the wings, and ends quietly."""
+
+import gc
+import logging
+import os
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from broker.cli import (
+    agent,
+    alerts,
+    assign,
+    brokerage,
+    classes,
+    config,
+    credential,
+    db,
+    doctor,
+    explain,
+    history,
+    identity,
+    instances,
+    limit,
+    lists,
+    maintain,
+    operate,
+    profile,
+    replay,
+    run,
+    server,
+    settings,
+    setup,
+    shares,
+    submit,
+    task_queues,
+    top,
+    trial,
+    worlds,
+)
+from broker.cli.shared import common
+from broker.cli.shared.options import options
+
+WINGS = (
+    ("service", "commands", None),
+    ("cluster", "commands.kit", None),
+    ("cluster", "commands.cluster", "cluster"),
+    ("laboratory", "commands.demo", "demo"),
+    ("laboratory", "commands.simulate", None),
+)
+"""Commands of the wings, which the core does not import by name: wing, module, and the command that groups them."""
+
+app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+# add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
+app.add_typer(server.app)
+app.add_typer(doctor.app)
+for wing, module, command in WINGS:
+    app.add_typer(import_module(f"broker.{wing}.{module}").app, name=command, rich_help_panel="Server")
+app.add_typer(submit.app)
+app.command(rich_help_panel="Jobs")(agent.match)
+app.add_typer(agent.app, name="agent", rich_help_panel="Jobs")
+app.add_typer(explain.app)
+app.add_typer(operate.app)
+app.add_typer(task_queues.app)
+app.add_typer(lists.app)
+app.add_typer(top.app)
+app.add_typer(history.app)
+app.add_typer(alerts.app, name="alerts", rich_help_panel="Setups")
+app.add_typer(worlds.app)
+app.add_typer(settings.app)
+app.add_typer(setup.app, name="setup", rich_help_panel="Setups")
+app.add_typer(identity.app, name="identity", rich_help_panel="Setups")
+app.add_typer(credential.app, name="credential", rich_help_panel="Setups")
+app.add_typer(limit.limit_app, name="limit", rich_help_panel="Setups")
+app.add_typer(limit.group_app, name="group", rich_help_panel="Setups")
+app.add_typer(config.app, name="config", rich_help_panel="Brokerage")
+app.add_typer(profile.app, name="profile", rich_help_panel="Brokerage")
+app.add_typer(run.app)
+app.add_typer(run.loops_app, name="loops", rich_help_panel="Setups")
+app.add_typer(maintain.app)
+app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
+app.add_typer(brokerage.app)
+app.add_typer(replay.app)
+app.add_typer(trial.app, name="trial", rich_help_panel="Brokerage")
+app.add_typer(classes.app)
+app.add_typer(shares.app)
+app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")
+app.add_typer(db.app, name="db")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from broker import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    dsn: Annotated[
+        str | None,
+        typer.Option(
+            help="The server; by default that of BROKER_DSN, of libpq's PG* variables, or the embedded server."
+        ),
+    ] = None,
+    no_prepare: Annotated[
+        bool,
+        typer.Option("--no-prepare", help="Prepare no statements: for PgBouncer before 1.21 (BROKER_PREPARE=off)."),
+    ] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Print whole tables, even if they are wider than the terminal.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Workload brokerage as PostgreSQL queries. --dsn, --no-prepare and --wide may also follow a command."""
+    options.dsn = dsn
+    options.prepare = False if no_prepare else None
+    options.as_json = False
+    options.wide = wide
+    options.setup = None
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
+
+
+def main() -> None:
+    """Run the command line; the console script `broker` calls it. Ends quietly when its reader has gone."""
+    gc.freeze()
+    gc.set_threshold(50_000)  # collecting garbage among imported objects, which stay, took a quarter of a short command
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # also discard what is still buffered at exit
+        sys.exit(1)
