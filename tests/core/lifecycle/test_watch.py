@@ -161,7 +161,7 @@ def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Ca
     assert job_state(q, 1)[0] == "running"
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(
     db: Connection, connect: Callable[..., Connection]
 ) -> None:

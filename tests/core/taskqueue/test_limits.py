@@ -399,7 +399,7 @@ def test_a_delay_may_be_a_fraction_of_a_second(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 def test_a_slot_that_another_transaction_has_locked_is_not_free(
     connect: Callable[..., psycopg.Connection[Any]],
 ) -> None:

@@ -111,7 +111,7 @@ def test_objects_without_a_file_go(empty_dsn: str, small: SmallRelease) -> None:
     assert check(empty_dsn, program=small.program).ok
 
 
-@pytest.mark.slow
+@pytest.mark.representative
 def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
     upgrade(empty_dsn, program=small.program)
     small.write("taskqueue/add_one.sql", ADD_ONE.split("comment on")[0])
