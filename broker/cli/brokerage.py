@@ -70,7 +70,7 @@ def what_if(
 ) -> None:
     """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
-    A queue's jobs are those that it would get if each task were alone. Needs the role broker_operator; with --on, needs
+    The jobs of a queue are counted as if each task were alone. Needs the role broker_operator; with --on, needs
     that role there, and broker_viewer and pg_read_all_data at the setup's database.
     """
     import psycopg

@@ -1,4 +1,4 @@
-"""How a list is read and printed: filters, pages by key, columns. `broker.listed` says which lists there are.
+"""Reading and printing of lists: filters, pages by key, columns. `broker.listed` defines the lists.
 
 A page is read by the key that its list is ordered by, from the key after which it begins: it costs the same at the
 first row as at the ten-millionth, and rows that arrive in between do not shift the pages. Nothing is counted or sorted.
