@@ -400,18 +400,18 @@ LISTS: Mapping[str, List] = {
         "Reasons",
         "monitor.waiting_by_reason",
         _columns(
-            "reason owner_group cpu_time jobs task_queues waits age oldest_job_at counted_at",
+            "reason owner_group cpu_time jobs task_queues waits age oldest_job_at counted_at meaning",
             waits="oldest waits", age="counted ago",
         ),
         (("jobs", True), ("reason", False), ("owner_group", False), ("cpu_time", False)),
         command=Command(
             "List why jobs wait in TaskQueues, in one word by owner group and CPU bucket, the most jobs first.",
-            "reason owner_group cpu_time jobs task_queues waits age",
+            "reason owner_group cpu_time jobs task_queues waits age meaning",
             {
                 "reason": Filter("reason", "Only this reason, such as too_large.", values=REASONS),
                 "group": Filter("owner_group", "Only jobs of this owner group."),
             },
-            "task_queues",
+            "task_queues age waits",
             paged=False,
         ),
     ),

@@ -153,10 +153,9 @@ grant select on table
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
-  monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue,
+  monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.reason,
   monitor.resource_seen, monitor.run, monitor.run_rejection, monitor.setting, monitor.setup, monitor.share_tree,
-  monitor.site,
-  monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
+  monitor.site, monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
   monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
   monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task, monitor.what_if

@@ -164,14 +164,15 @@ def _place(known: Row, now: datetime) -> str | None:
 
 
 def _reason(waiting: Row, now: datetime) -> str:
-    """Why a job waits: the word, and the kind of resource that fits, or comes nearest."""
+    """Why a job waits: the word, its meaning, and the kind of resource that fits or comes nearest."""
     from broker.json_text import json_text
 
+    why = f"{waiting['reason']}: {waiting['meaning']}"
     if not waiting["resource"]:
-        return str(waiting["reason"])
+        return why
     seen = output.moment(waiting["resource_seen_at"], now)
     kind = "nearest" if waiting["reason"] == "too_large" else "fits"
-    return f"{waiting['reason']} ({kind}: {json_text(waiting['resource'])}, last seen {seen})"
+    return f"{why} ({kind}: {json_text(waiting['resource'])}, last seen {seen})"
 
 
 def _rented(job: Row) -> str:

@@ -15,7 +15,7 @@ from broker.service.problems import Problem
 ENDED = ("finished", "failed", "cancelled", "closed")
 """Statuses of jobs that have ended."""
 _WAITING: LiteralString = """
-    select w.reason, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
+    select w.reason, w.meaning, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
 """
 _LEASE: LiteralString = """
@@ -74,7 +74,8 @@ _LIMITS: LiteralString = """
       from monitor.site_limit l where l.setup = %s and l.site = %s order by l.limit_id
 """
 _WAITING_AT: LiteralString = """
-    select w.reason, w.jobs from monitor.waiting_at_site w where w.setup = %s and w.site = %s order by w.jobs desc
+    select w.reason, r.meaning, w.jobs from monitor.waiting_at_site w join monitor.reason r using (reason)
+     where w.setup = %s and w.site = %s order by w.jobs desc
 """
 _QUEUES_OF: LiteralString = """
     select q.queue, q.status, q.role, q.type, q.cores, q.waiting, q.running
@@ -94,7 +95,9 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
     of_lease = "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject"
     found, waiting, leases, events, history = await gather(
         searches.row(call, "jobs", number),
-        table(call, "reason task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number),
+        table(
+            call, "reason meaning task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number
+        ),
         table(call, of_lease, _LEASE, setup, number),
         table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
         table(call, "at before after why role", _HISTORY, setup, number),
@@ -147,7 +150,7 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
     of_limit = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
     tables = gather(
         table(call, names, _SITE, setup, name),
-        table(call, "reason jobs", _WAITING_AT, setup, name),
+        table(call, "reason meaning jobs", _WAITING_AT, setup, name),
         table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
         table(call, of_limit, _LIMITS, setup, name),
     )

@@ -10,8 +10,8 @@ from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 
 _WAITING: LiteralString = """
-    select owner_group, reason, sum(jobs)::bigint, max(waits + age), max(age)
-      from monitor.waiting_by_reason where setup = %s group by owner_group, reason
+    select owner_group, reason, sum(jobs)::bigint, max(waits + age), max(age), meaning
+      from monitor.waiting_by_reason where setup = %s group by owner_group, reason, meaning
 """
 _LEASES: LiteralString = """
     select state, sum(leases)::bigint, sum(expired)::bigint from monitor.lease_by_site where setup = %s group by state
@@ -21,7 +21,8 @@ _GROUPS: LiteralString = """
      order by target desc, owner_group collate "C" limit 12
 """
 _TASKS: LiteralString = """
-    select reason, count(*), sum(jobs_left)::bigint from brokerage.task_reason where setup = %s group by reason
+    select reason, meaning, count(*), sum(jobs_left)::bigint
+      from brokerage.task_reason join monitor.reason using (reason) where setup = %s group by reason, meaning
      order by count(*) desc, reason
 """
 _HEALTH: LiteralString = """
@@ -42,11 +43,11 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
     """Waiting jobs with their reasons, running jobs, shares, and problems."""
     setup, since = call.setup, span_of(call)
     tables = gather(
-        table(call, "owner_group reason jobs waits age", _WAITING, setup),
+        table(call, "owner_group reason jobs waits age meaning", _WAITING, setup),
         table(call, "verdict area object value cost remedy", _HEALTH, of_primary=True),
         table(call, "state leases expired", _LEASES, setup),
         table(call, "owner_group share target use waiting leases", _GROUPS, setup),
-        table(call, "reason tasks jobs", _TASKS, setup),
+        table(call, "reason meaning tasks jobs", _TASKS, setup),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS])
     (waiting, health, leases, by_share, tasks), sampled, alerts = await gather(tables, over_time, firing(call))
@@ -60,6 +61,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
     return "overview", {
         "since": since, "spans": list(SPANS),
         "reasons": reasons, "by_reason": by_reason, "by_group": [(group, by_group[group]) for group in groups[:GROUPS]],
+        "meanings": {row["reason"]: row["meaning"] for row in waiting},
         "groups_left": max(0, len(groups) - GROUPS),
         "waiting": sum(by_reason.values()), "oldest": max((row["waits"] for row in waiting), default=None),
         "age": max((row["age"] for row in waiting), default=None),

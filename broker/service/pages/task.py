@@ -13,7 +13,8 @@ from broker.service.pages.frame import table
 from broker.service.problems import Problem
 
 _REASONS: LiteralString = """
-    select w.reason, w.jobs from monitor.waiting_task w where w.setup = %s and w.task_id = %s order by w.jobs desc
+    select w.reason, w.jobs, w.meaning from monitor.waiting_task w where w.setup = %s and w.task_id = %s
+     order by w.jobs desc
 """
 _WHERE: LiteralString = """
     select j.queue, j.status, count(*) from monitor.brokered_job j
@@ -53,7 +54,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
     found, runs, reasons, where = await gather(
         searches.row(call, "tasks", number),
         table(call, of_run, _RUNS, setup, number, _named(call), setup, number),
-        table(call, "reason jobs", _REASONS, setup, number),
+        table(call, "reason jobs meaning", _REASONS, setup, number),
         table(call, "queue status jobs", _WHERE, setup, number),
     )
     known = one(found, "task", number)

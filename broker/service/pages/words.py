@@ -60,27 +60,7 @@ def shown(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-MEANINGS = {
-    "misconfigured": "It bans each of its sites, or its evaluation raised an error.",
-    "too_large": "What fits otherwise has too little CPU time, memory, disk or processors.",
-    "held": "The job, its owner, its TaskQueue or its task is held.",
-    "input_missing": "Input is at no place that can be read, or on its way.",
-    "no_queue_accepts": "A rule of brokerage rejects every queue.",
-    "limited": "All that fits is at a limit.",
-    "throttled": "A rule or a status keeps the whole task back.",
-    "no_resource_seen": "No resource that fits asked lately.",
-    "overtaken": "A resource that fits took a job of other requirements since.",
-    "waiting": "Nothing is in the way: a resource that fits may ask soon.",
-}
-"""The meanings of the words that name why a job or a task waits."""
-
-
-def meaning(reason: str | None) -> str:
-    """The meaning of such a word."""
-    return MEANINGS.get(reason or "", "")
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
-    "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown, "meaning": meaning,
+    "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown,
 }  # fmt: skip
 """Functions that templates call."""

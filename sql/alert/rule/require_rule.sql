@@ -1,6 +1,7 @@
 create or replace function alert.require_rule(p_row alert.rule) returns void
 language plpgsql stable as $$
 declare
+  v_has_reason constant boolean := p_row.by_label is not distinct from 'reason' or p_row.labels ? 'reason';
   v_wrong text;
 begin
   if p_row.figure is null then
@@ -11,11 +12,13 @@ begin
     perform history.require_figure(p_row.setup, p_row.per_figure, p_row.by_label, p_row.per_labels);
   end if;
   v_wrong := (select m[1] from regexp_matches(p_row.summary, '[{]([^{}]*)[}]', 'g') m
-               where m[1] <> 'value' and m[1] is distinct from p_row.by_label limit 1);
+               where m[1] <> 'value' and m[1] is distinct from p_row.by_label
+                 and not (m[1] = 'meaning' and v_has_reason) limit 1);
   if v_wrong is not null then
     raise exception 'rule %: summary has {%}, which is not known', p_row.rule, left(v_wrong, 100)
       using errcode = 'PB001',
-            hint = 'A summary may have ' || concat_ws(' and ', '{value}', '{' || p_row.by_label || '}') || '.';
+            hint = 'A summary may have ' || concat_ws(' and ', '{value}', '{' || p_row.by_label || '}',
+                                                       case when v_has_reason then '{meaning}' end) || '.';
   elsif date_trunc('minute', p_row.over) <> p_row.over then
     raise exception 'rule %: over is %, which is not a whole number of minutes', p_row.rule, p_row.over
       using errcode = 'PB001', hint = 'Figures are sampled each minute.';

@@ -2,7 +2,8 @@
 -- requirements, which is looked up once for all jobs that came together. Only activated jobs are looked up in
 -- TaskQueues.
 create or replace view monitor.waiting_task as
-select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
+select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs,
+       (select r.meaning from monitor.reason r where r.reason = u.reason) as meaning
   from (
     select r.setup, r.task_id, r.reason, greatest(r.jobs_left, 0) as jobs
       from brokerage.task_reason r
@@ -25,5 +26,6 @@ select u.setup, u.task_id, u.reason, sum(u.jobs)::bigint as jobs
 
 comment on view monitor.waiting_task is
   'Waiting jobs of each task by their reason, in one word. Restrict the setup and the task.';
-comment on column monitor.waiting_task.reason is 'Reason in one word (monitor.waiting_job, brokerage.task_reason).';
+comment on column monitor.waiting_task.reason is 'Reason in one word (monitor.reason).';
 comment on column monitor.waiting_task.jobs is 'Number of jobs; 0 if the input of the task makes no jobs.';
+comment on column monitor.waiting_task.meaning is 'Meaning of the reason.';

@@ -164,3 +164,13 @@ def test_findings_of_the_server_become_an_alert(alerts: Alerts) -> None:
     problems = "select distinct area from monitor.health where verdict = 'problem'"
     assert areas == {area for (area,) in alerts.q.rows(problems)}
     assert "loop" in areas
+
+
+@pytest.mark.parametrize("rule", [{"labels": {"reason": "held"}, "by_label": "owner_group"}, {"by_label": "reason"}])
+def test_a_summary_has_the_meaning_of_a_reason_and_labels_as_they_are(alerts: Alerts, rule: dict[str, object]) -> None:
+    label = rule["by_label"]
+    alerts.only("held", figure="jobs_waiting", above=0, summary=f"{{{label}}}: {{value}} jobs. {{meaning}}", **rule)
+    alerts.pass_minutes([{series("jobs_waiting", owner_group="{value} {meaning}", reason="held"): 3}])
+    meaning = "The job, its owner, its TaskQueue or its task is held."
+    begin = "held" if label == "reason" else "{value} {meaning}"
+    assert alerts.q.value("select summary from alert.alert_now") == f"{begin}: 3 jobs. {meaning}"

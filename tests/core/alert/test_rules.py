@@ -66,6 +66,7 @@ def test_changes_of_rules_are_recorded(alerts: Alerts) -> None:
         ("mine", {"figure": "matches", "above": 1, "below": 2, "summary": "x"}, "not with one of above and below"),
         ("mine", {"figure": "matches", "above": "1", "summary": "x"}, 'invalid value "1" for setting above'),
         ("mine", {"figure": "matches", "above": 1, "summary": "{site} has none"}, "summary has {site}"),
+        ("mine", {"figure": "matches", "above": 1, "summary": "x. {meaning}"}, "summary has {meaning}"),
         ("mine", {"figure": "matches", "above": 1, "summary": "x", "over": "90 s"}, "not a whole number of minutes"),
         ("mine", {"figure": "matches", "above": 1, "summary": "x", "over": "2 days"}, "setting over"),
         ("mine", {"figure": "matches", "above": 1, "summary": "x", "lasting": -1}, "setting lasting"),

@@ -1,12 +1,15 @@
 """The reason why a task waits: from its last decision, its status, and its jobs in TaskQueues."""
 
+import re
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Any
 
 import psycopg
 import pytest
 
 from broker import world
+from broker.listed import REASONS
 from tests.calls import Calls
 
 Connection = psycopg.Connection[Any]
@@ -122,3 +125,17 @@ def test_every_rule_with_a_reason_is_a_shipped_rule(q: Calls) -> None:
     named = {rule.strip() for rule in named}
     assert len(named) > 10
     assert named <= {rule for (rule,) in q.rows("select rule from brokerage.shipped_rule")}
+
+
+def test_every_reason_has_a_sentence_and_the_page_shows_it(rolled_back: Connection) -> None:
+    sentences = rolled_back.execute("select reason, meaning, remedy from monitor.reason").fetchall()
+    allowed = rolled_back.execute(
+        "select pg_get_constraintdef(c.oid) from pg_constraint c where pg_get_constraintdef(c.oid) ~ '[(]reason = ANY'"
+        " and c.conrelid in ('brokerage.waiting_reason'::regclass, 'taskqueue.waiting_reason'::regclass)"
+    ).fetchall()
+    assert len(allowed) == 2
+    kept = {word for (text,) in allowed for word in re.findall(r"'(\w+)'", text)}
+    assert kept | set(REASONS) | {"held"} == {reason for reason, _, _ in sentences}
+    page = (files("broker") / "docs/how-to/why-not.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
+    assert rows == sentences
