@@ -176,6 +176,17 @@ health_clock = Table(
     comment="Whether the server's clock was put back: leases whose beginning is later than now. Part of monitor.health.",
 )
 
+health_history = Table(
+    "health_history", metadata,
+    Column("area", Text, comment="Area of the finding: history."),
+    Column("object", Text, comment="Object that was examined."),
+    Column("value", Text, comment="Value that was found."),
+    Column("verdict", Text, comment="Verdict: ok, advice or problem."),
+    Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
+    Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
+    comment="Whether the history of TaskQueues has its partitions, of the days ahead and within the retention. Part of monitor.health.",
+)
+
 health_loop = Table(
     "health_loop", metadata,
     Column("area", Text, comment="Area of the finding: loop."),
@@ -255,13 +266,13 @@ health_table = Table(
 
 health_work = Table(
     "health_work", metadata,
-    Column("area", Text, comment="Area of the finding: maintenance or history."),
+    Column("area", Text, comment="Area of the finding: maintenance."),
     Column("object", Text, comment="Setup, or the object that was examined."),
     Column("value", Text, comment="Value that was found."),
     Column("verdict", Text, comment="Verdict: ok, advice or problem."),
     Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
     Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
-    comment="Whether the background work is done: shares, counts, resources seen, expired leases, and partitions of the history. Part of monitor.health.",
+    comment="Whether the background work is done: shares, counts, resources seen and expired leases. Part of monitor.health.",
 )
 
 identity = Table(

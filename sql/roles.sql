@@ -149,7 +149,7 @@ grant select on table
   monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
   monitor.general_config,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
-  monitor.health_table, monitor.health_work, monitor.job,
+  monitor.health_history, monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,

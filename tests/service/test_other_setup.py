@@ -26,9 +26,9 @@ select c.relname, exists (select from pg_attribute a where a.attrelid = c.oid an
 """
 OF_THE_INSTALLATION = {  # without a column setup
     "general_config",
-    "health", "health_clock", "health_loop", "health_profile", "health_session", "health_setting", "health_snapshot",
-    "health_standby", "health_table", "health_work", "profile", "profile_rule", "shard", "snapshot_holder",
-    "transition",
+    "health", "health_clock", "health_history", "health_loop", "health_profile", "health_session", "health_setting",
+    "health_snapshot", "health_standby", "health_table", "health_work", "profile", "profile_rule", "reason", "shard",
+    "snapshot_holder", "transition",
 }  # fmt: skip
 MAY_BE_EMPTY = {  # invariants, views that are not filled here, and a sample
     "instance_difference", "job_in_two_states", "job_out_of_step", "job_without_queue", "matching_difference",

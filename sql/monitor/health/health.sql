@@ -11,6 +11,8 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         select * from monitor.health_work
         union all
+        select * from monitor.health_history
+        union all
         select * from monitor.health_clock
         union all
         select * from monitor.health_loop

@@ -1,26 +1,7 @@
 -- The view tells whether taskqueue.maintain and lifecycle.watch do their work, independently of their callers
--- (health_loop judges broker run). It finds work that should have been done long ago. Long because each finding is a
--- row with its own text and advice.
+-- (health_loop judges broker run). It finds work that should have been done long ago.
 create or replace view monitor.health_work as
-with today (day, days) as (
-  select (now() at time zone 'utc')::date,
-         (select ceil(extract(epoch from coalesce(max(coalesce(s.history_kept, interval '30 days')),
-                                                  interval '30 days')) / 86400)::int
-            from resource.setup p
-            left join taskqueue.setting s on s.setup = p.setup)
-), partition as (
-  select to_date(right(c.relname, 8), 'YYYYMMDD') as day
-    from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = 'taskqueue.history'::regclass and c.relname ~ '^history_[0-9]{8}$'
-), ahead as (  -- up to the first day without a partition
-  select count(*) - 1 as days
-    from (select p.day - row_number() over (order by p.day)::int + 1 as begins
-            from partition p, today t
-           where p.day >= t.day) p,
-         today t
-   where p.begins = t.day
-), late as (
+with late as (
   select t.setup,
          greatest(t.now
                   - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
@@ -59,8 +40,6 @@ with today (day, days) as (
                                    where j.setup = l.setup and j.job_id = l.job_id
                                      and (q.status = 'paused' or q.catchall like '%disableReassign%')))
            limit 1000) e
-), stray as (
-  select count(*) as events from (select from taskqueue.history_default limit 100000) h
 )
 select 'maintenance' as area, 'setup ' || l.setup as object,
        case when v.verdict = 'ok' then 'done'
@@ -91,7 +70,7 @@ select 'maintenance', 'changes of job counts',
        v.verdict,
        case when v.verdict <> 'ok' then 'each reader of the counts, above all brokerage, adds them up again' end,
        case when v.verdict <> 'ok'
-            then 'let somebody call lifecycle.watch every few seconds: broker run, or pg_cron' end
+            then 'call lifecycle.watch every few seconds: broker run, or pg_cron' end
   from unfolded_job u
  cross join lateral (
    select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
@@ -101,41 +80,11 @@ select 'maintenance', 'leases that expired',
        v.verdict,
        case when v.verdict <> 'ok' then 'jobs that no agent started do not go back to their TaskQueues' end,
        case when v.verdict <> 'ok'
-            then 'let somebody call lifecycle.watch every few seconds: broker run, or pg_cron' end
+            then 'call lifecycle.watch every few seconds: broker run, or pg_cron' end
   from expired e
- cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v
- union all
-select 'history', 'partitions made ahead',
-       case when a.days < 0 then 'none for today' else format('%s days', a.days) end,
-       v.verdict,
-       case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
-       case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain() without a setup at least once a day; a day with events in '
-                 'history_default gets no partition, but the next day does' end
-  from ahead a
- cross join lateral (
-   select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
- union all
-select 'history', 'events in history_default',
-       s.events || case when s.events = 100000 then ' or more' else '' end,
-       v.verdict,
-       case when v.verdict <> 'ok' then 'these events stay beyond the retention, and their days get no partition' end,
-       case when v.verdict <> 'ok' then 'run taskqueue.maintain() every day; existing events stay until '
-                                        'somebody deletes them as broker_owner after the retention' end
-  from stray s
- cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
- union all
-select 'history', 'partitions beyond the retention', format('%s, retention is %s days', o.partitions, t.days),
-       v.verdict,
-       case when v.verdict <> 'ok' then 'disk: 7 GB a day at a thousand matches a second' end,
-       case when v.verdict <> 'ok'
-            then 'call taskqueue.maintain(); if it cannot drop them, a long transaction reads the history' end
-  from today t
- cross join lateral (select count(*) as partitions from partition p where p.day < t.day - t.days - 1) o
- cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
+ cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_work is
-  'Whether the background work is done: shares, counts, resources seen, expired leases, and partitions of the history. '
-  'Part of monitor.health.';
-comment on column monitor.health_work.area is 'Area of the finding: maintenance or history.';
+  'Whether the background work is done: shares, counts, resources seen and expired leases. Part of monitor.health.';
+comment on column monitor.health_work.area is 'Area of the finding: maintenance.';
 comment on column monitor.health_work.object is 'Setup, or the object that was examined.';
