@@ -12,7 +12,8 @@
 --   broker_viewer     reads: monitor's views and the explanations
 --   broker_service    the login of broker serve: finds out who calls, and acts as one of the four roles for it
 --
--- Somebody gets a role as a member: `grant broker_agent to pilot_user`.
+-- Somebody gets a role as a member: `grant broker_agent to pilot_user`. An agent or a submitter also needs an identity
+-- in the setup (resource.set_identity), or a credential of the service; otherwise PB002. See resource/README.md.
 
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema resource to broker_service;

@@ -29,7 +29,8 @@ EXPLAINED = {
     ),
     "PB003": Explained(
         "stale attempt",
-        "The job was given back, has ended or was given to another agent, or no longer exists.",
+        "The lease has expired, or the job was given back, has ended or was given to another agent, or does not exist. "
+        "`report_jobs` and `finish_jobs` answer `stale` for such a job.",
         "Stop working on the job and report nothing more.",
     ),
     "PB004": Explained(

@@ -11,7 +11,8 @@ def pages(listed: Sequence[Page]) -> Iterator[Page]:
         "These pages list the content of the database. Their texts are the comments of its objects; psql shows the "
         "same: "
         "`\\df+ taskqueue.*`, `\\dv+ monitor.*`. Tables are in the README of each schema, such as "
-        "[taskqueue](../taskqueue/README.md#tables), their columns in `migrations/baseline`."
+        "[taskqueue](../taskqueue/README.md#tables), their columns in "
+        "[migrations/baseline](../../migrations/baseline/)."
     )
     yield page(
         "README.md", "Reference of the database", lead, [bullets(f"[{one.title}]({one.name})" for one in listed)]

@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Hot rows: the rows of each owner become one. The new row and the deleted ones are in one
--- transaction, so the sums stay the same, even if it rolls back. Rows that another transaction folds are skipped, so no
+-- ARCHITECTURE.md, Hot rows: the rows of each owner become one. One transaction inserts the new row and deletes the old
+-- ones, so the sums stay the same, even if it rolls back. Rows that another transaction folds are skipped, so no
 -- transaction waits.
 create or replace function taskqueue.fold_weights(p_setup text, p_group text) returns void
 language sql as $$

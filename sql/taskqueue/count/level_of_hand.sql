@@ -17,5 +17,5 @@ language sql stable rows 3 as $$
 $$;
 
 comment on function taskqueue.level_of_hand(taskqueue.hand, smallint[]) is
-  'The rows of taskqueue.job_level, computed from the newest hand of a TaskQueue and the user priorities of its jobs '
-  'that have gone (one for each job).';
+  'The rows of taskqueue.job_level, computed from the newest hand of a TaskQueue and the user priorities of those jobs '
+  'of the hand that have gone (one for each job).';

@@ -1,5 +1,5 @@
--- Waiting jobs by TaskQueue, read in one statement as taskqueue.job_level does by user priority. The view does not call
--- that function: a function in a view has the rights of the reader of the view.
+-- Counts by TaskQueue as taskqueue.job_level counts by user priority. The view does not call that function, because a
+-- function in a view has the rights of the reader of the view.
 create or replace view taskqueue.task_queue_count as
 select q.setup, q.task_queue_id,
        (coalesce((select sum(j) from unnest(t.jobs) j), 0)

@@ -1,4 +1,4 @@
--- Counts and known descriptions hold the transaction up to which they are complete. In a database restored from a
+-- Counts and known descriptions record the transaction up to which they are complete. In a database restored from a
 -- dump these are transactions of another server.
 create or replace function taskqueue.counts_of_another_server(p_setup text) returns boolean
 language sql stable as $$

@@ -1,11 +1,11 @@
--- MATCHING.md, Resource description: its keys. Error hints, taskqueue.set_settings and the reference read this view;
+-- MATCHING.md, Resource description. Error hints, taskqueue.set_settings and the reference read this view;
 -- taskqueue.offer_of parses the values.
 create or replace view taskqueue.description_key as
 select k.key, k.type, k.unit, k.may_be_strict, k.condition, k.meaning
   from (values
     ('Setup', 'text', null, false, null, 'Must be the setup of the call.'),
-    ('OwnerDN', 'text', null, false, 'Owner', 'Private pilot: its owner; absent: any owner.'),
-    ('OwnerGroup', 'texts', null, false, 'Owner', 'Private pilot: the groups whose jobs it takes; absent: any group.'),
+    ('OwnerDN', 'text', null, false, 'Owner', 'Owner of a private pilot; absent: any owner.'),
+    ('OwnerGroup', 'texts', null, false, 'Owner', 'Groups whose jobs a private pilot takes; absent: any group.'),
     ('CPUTime', 'number', 'seconds', false, 'CPUTime', 'CPU time left on the worker node.'),
     ('PilotType', 'texts', null, false, 'PilotType', 'Types of the pilot; absent: it has none.'),
     ('Site', 'texts', null, true, 'Site', 'Site of the worker node; absent or any: no condition.'),
@@ -27,11 +27,11 @@ select k.key, k.type, k.unit, k.may_be_strict, k.condition, k.meaning
   ) k (key, type, unit, may_be_strict, condition, meaning);
 
 comment on view taskqueue.description_key is 'The keys of a resource description (taskqueue.match_job).';
-comment on column taskqueue.description_key.key is 'Key.';
+comment on column taskqueue.description_key.key is 'Name of the key.';
 comment on column taskqueue.description_key.type is
   'JSON type: text, texts (one text or a list of texts), number (not negative), integer or boolean.';
 comment on column taskqueue.description_key.unit is 'Unit of a number.';
 comment on column taskqueue.description_key.may_be_strict is 'Whether the setting strict_keys may list it.';
 comment on column taskqueue.description_key.condition is
-  'Condition of matching that reads it, as in taskqueue.explain_match; null if there is none.';
-comment on column taskqueue.description_key.meaning is 'Meaning.';
+  'Condition of matching that reads the key, as in taskqueue.explain_match; null if there is none.';
+comment on column taskqueue.description_key.meaning is 'Meaning of the key.';

@@ -1,7 +1,7 @@
 -- Few calls note their description (taskqueue.shall_note_resource), so seen_at tells the last use only roughly: a
--- description that comes every two minutes is noted every hundred minutes on average. Forgetting one that is in use
--- costs its next call the parsing, and a search over all definitions where few match. The number p_kept bounds the
--- table if agents send ever new descriptions.
+-- description that comes every two minutes is noted every hundred minutes on average. If one in use is forgotten, the
+-- next call parses it again and, where few definitions match, searches all of them. The number p_kept bounds the table
+-- if agents keep sending new descriptions.
 create or replace function taskqueue.forget_unused_descriptions(p_setup text, p_now timestamptz, p_kept int)
 returns bigint
 language plpgsql as $$

@@ -1,5 +1,5 @@
--- DRAWING.md, Next candidate: where the short way of a match (taskqueue.match_job) begins. Rows are given whole, since
--- each column costs a look into the catalogue at each level of the plan. Inlined by the planner.
+-- DRAWING.md, Next candidate: the short way of a match (taskqueue.match_job) begins here. Whole rows are returned, since
+-- each column costs a catalogue lookup at each level of the plan. Inlined by the planner.
 create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric, p_request_id uuid)
 returns table (
   role_name text, known taskqueue.parsed_description, cpu_time bigint, list_1 taskqueue.posting_list,
@@ -47,7 +47,7 @@ $$;
 comment on function taskqueue.known_lists(text, jsonb, numeric, uuid) is
   'A known description (without its CPUTime) for the identity of the caller, the CPU bucket of p_cpu_time (seconds), '
   'and for each of its sites the posting list in the highest CPU bucket that has one (none if few definitions match). '
-  'bound: sum of the upper bounds of both lists, bound_1: of the first one; a list in a lower bucket counts nothing. '
-  'highest: the highest upper bound; exponent: of the random number that a try takes. is_given: the request id may '
-  'have an answer. now: time of the setup. No row means that the description is not known, or that the caller has no '
-  'identity.';
+  'bound: sum of the upper bounds of both lists; bound_1: that of the first list; a list in a lower bucket adds '
+  'nothing. highest: the highest upper bound; exponent: the exponent of the random number of a try. is_given: the '
+  'request id may have an answer. now: time of the setup. No row means that the description is not known, or that the '
+  'caller has no identity.';

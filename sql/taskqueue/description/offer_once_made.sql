@@ -1,5 +1,5 @@
 -- A description that was accepted before may be refused now, for example because a limit was set for one of its sites.
--- Such a description explains nothing.
+-- Explanations skip such a description.
 create or replace function taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
 language plpgsql stable as $$

@@ -1,4 +1,4 @@
--- MATCHING.md, Conditions: a key that is absent, empty or "any" (any case, punctuation ignored) puts no condition; a
+-- MATCHING.md, Conditions: a key that is absent, empty or "any" (any case, punctuation ignored) sets no condition; a
 -- key that is absent or empty and listed in strict_keys offers nothing.
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
 language plpgsql immutable as $$

@@ -11,5 +11,5 @@ select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_see
  group by s.setup, s.class;
 
 comment on view taskqueue.resource_kind is
-  'Kinds of resources that asked lately, rolled up or not; on a standby only those that are rolled up.';
+  'Kinds of resources that asked for jobs lately, rolled up or not; on a standby only those that are rolled up.';
 comment on column taskqueue.resource_kind.class is 'Kind of resource.';

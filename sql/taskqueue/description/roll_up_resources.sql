@@ -1,6 +1,5 @@
--- ARCHITECTURE.md, Hot rows: seen resources are appended, and rolled up in the background; at most 10,000 kinds are
--- kept, the ones seen last. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of
--- brokerage).
+-- ARCHITECTURE.md, Hot rows: seen resources are appended, and rolled up in the background; only the 10,000 kinds seen
+-- last are kept. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of brokerage).
 create or replace function taskqueue.roll_up_resources(p_setup text) returns bigint
 language plpgsql as $$
 declare
@@ -60,4 +59,4 @@ end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
   'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues to which they '
-  'belong (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';
+  'belong (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many resources it moved.';

@@ -14,5 +14,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.shall_note_resource(taskqueue.parsed_description, bigint, boolean, timestamptz) is
-  'Whether a call notes its resource; p_matched: whether it found a job, or null if that is not known yet (false then '
-  'means that the call need not ask again). p_now: time of the setup.';
+  'Whether a call notes its resource; p_matched: whether it found a job, or null if that is not known yet (the answer '
+  'false is then final). p_now: time of the setup.';

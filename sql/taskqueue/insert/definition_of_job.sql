@@ -1,4 +1,3 @@
--- The requirements of a job that waits or is leased.
 create or replace function taskqueue.definition_of_job(p_setup text, p_job_id bigint) returns taskqueue.definition
 language plpgsql stable as $$
 declare

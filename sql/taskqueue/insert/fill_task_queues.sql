@@ -71,7 +71,7 @@ begin
     )
     select array_agg(distinct m.old_task_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;
-    if p_identity.private then  -- the rows are locked and moved by now, so the owners that this reads are final
+    if p_identity.private then  -- the rows are already locked and moved, so the owners read here are final
       perform taskqueue.may_submit(p_identity, d.requirements)
          from taskqueue.task_queue q
          join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id

@@ -1,5 +1,5 @@
 -- MATCHING.md, Insertion: one job or many. Two calls with the same ids under different requirements can deadlock: the
--- one that PostgreSQL cancels starts again a moment later, at random, so that the two do not meet again.
+-- one that PostgreSQL cancels starts again after a short random pause, so that the two do not meet again.
 create or replace function taskqueue.insert_together(
   p_identity resource.identity, p_requirements jsonb[], p_numbers int[], p_job_ids bigint[], p_user_priorities int[],
   p_payloads jsonb[]
@@ -28,5 +28,5 @@ end $$;
 
 comment on function taskqueue.insert_together(resource.identity, jsonb[], int[], bigint[], int[], jsonb[]) is
   'Inserts jobs with their payloads; arguments as for taskqueue.place_batch. Returns the TaskQueue of the last job '
-  'where all have the same requirements. Errors: PB002, PB005, naming the job; PB006 (other calls insert the same jobs '
+  'if all have the same requirements. Errors: PB002, PB005, naming the job; PB006 (other calls insert the same jobs '
   'all the time).';

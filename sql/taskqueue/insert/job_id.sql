@@ -1,4 +1,4 @@
--- MATCHING.md, Refused requirements: a job id is an integer from 1; of a submitter below 10^12
+-- MATCHING.md, Refused requirements: a job id is a positive integer; an id that a submitter gives is below 10^12
 -- (taskqueue.submitted_id).
 create or replace function taskqueue.job_id(
   p_value jsonb, p_key text default 'job_id', p_most bigint default 9223372036854775807

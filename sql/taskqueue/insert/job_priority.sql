@@ -7,7 +7,7 @@ begin
   end if;
   raise exception 'user_priority of job % is %, which is not an integer within 0..10', p_job_id,
     coalesce(resource.shown(to_jsonb(p_user_priority)), 'null')
-    using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
+    using errcode = 'PB001', hint = 'A priority within 1..10 is a weight; 0 means background.';
 end $$;
 
 comment on function taskqueue.job_priority(bigint, numeric) is 'The user priority of a job, checked. Errors: PB001.';

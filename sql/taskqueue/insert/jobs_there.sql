@@ -1,6 +1,6 @@
 -- MATCHING.md, Insertion. A job that waits is moved, and one that has ended starts again: a person who submits a file
--- twice needs this information. It is a call of its own, so that insertion does not become slower. It is made before
--- the insertion, and another call may come in between, so the numbers are only information for people.
+-- twice needs this information. This is a call of its own, so that insertion does not become slower. It is made before
+-- the insertion, and other calls may change the jobs in between, so the numbers are only information for people.
 create or replace function taskqueue.jobs_there(p_setup text, p_jobs jsonb) returns table (waiting bigint, ended bigint)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan

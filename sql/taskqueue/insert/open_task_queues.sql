@@ -1,4 +1,4 @@
--- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
+-- SHARES.md, When priorities change: a new TaskQueue has its correct priority when it becomes visible; the other
 -- TaskQueues of its entity follow (taskqueue.share_mark). Counting the jobs of a TaskQueue takes 20 us, so up to ten
 -- TaskQueues of an entity are counted as they are now. For more TaskQueues, the weights behind their present priorities
 -- are used (taskqueue.owner_weight), which maintenance keeps within a tenth. Two transactions that open TaskQueues of
@@ -12,7 +12,7 @@ declare
   v_group text;
   v_group_owners bigint;
   v_owners bigint;
-  v_owner_dns text[];  -- those of the entity
+  v_owner_dns text[];  -- the owners of the entity
   v_task_queues bigint;
   v_weight float8;
 begin

@@ -66,5 +66,5 @@ end $$;
 comment on function taskqueue.place_batch(resource.identity, jsonb[], int[], bigint[], int[]) is
   'Puts jobs into TaskQueues. The arguments are canonical requirements in the order of their digests, and parallel '
   'arrays with the number of the requirements of each job, its id and its user priority. Returns the TaskQueue of the '
-  'last job where all have the same requirements, and the TaskQueues made, for taskqueue.open_task_queues. Errors: '
+  'last job if all have the same requirements, and the TaskQueues made, for taskqueue.open_task_queues. Errors: '
   'PB002, PB005, naming the job.';

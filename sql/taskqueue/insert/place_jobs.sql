@@ -1,4 +1,4 @@
--- MATCHING.md, Insertion: jobs with the same requirements into their TaskQueues. The order of the steps makes it safe:
+-- MATCHING.md, Insertion: puts jobs with the same requirements into TaskQueues. The order of the steps makes it safe:
 -- 1. the rows are inserted; the primary key waits for a transaction that moves the same id; 2. ids that already waited
 -- are moved; 3. leases and ended rows are read last, when no other transaction can change these ids.
 create or replace function taskqueue.place_jobs(
@@ -21,8 +21,8 @@ begin
       into place_jobs.task_queue_id, v_space
       from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
-      -- One transaction at a time opens a TaskQueue of a definition, so that jobs which come together get one. This is
-      -- a row lock, and a transaction may hold any number of these. An agent that gives a job back does not wait: if
+      -- One transaction at a time opens a TaskQueue of a definition, so that jobs which arrive together share one. This
+      -- is a row lock, and a transaction may hold any number of these. An agent that gives a job back does not wait: if
       -- another transaction is opening a TaskQueue, the agent opens a second one.
       if p_identity.setup is not null then
         perform from taskqueue.definition d

@@ -7,7 +7,7 @@ create or replace function taskqueue.read_batch(
 language plpgsql as $$
 declare
   v_read record;
-  v_numbers int[];  -- the requirements of each element
+  v_numbers int[];  -- the number of the requirements of each element
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
     raise exception 'jobs are %, not a JSON array', coalesce(left(p_jobs::text, 100), 'null')

@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
-  'Refuses ids just inserted that are leased; a job that had ended continues the count of its attempts. Errors: PB005 '
+  'Refuses newly inserted ids that are leased; a job that had ended continues the count of its attempts. Errors: PB005 '
   '(leased).';

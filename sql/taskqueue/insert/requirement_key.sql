@@ -4,9 +4,9 @@ create or replace view taskqueue.requirement_key as
 select k.key, k.canonical_key, k.type, k.unit, k.is_required, k.condition, k.meaning
   from (values
     ('Setup', null, 'text', null, false, null, 'Must be the setup of the call.'),
-    ('OwnerDN', 'OwnerDN', 'text', null, true, 'Owner', 'Who submits the job.'),
+    ('OwnerDN', 'OwnerDN', 'text', null, true, 'Owner', 'Submitter of the job.'),
     ('Owner', 'OwnerDN', 'text', null, false, 'Owner', 'Alias of OwnerDN.'),
-    ('OwnerGroup', 'OwnerGroup', 'text', null, true, 'Owner', 'Group of the submission.'),
+    ('OwnerGroup', 'OwnerGroup', 'text', null, true, 'Owner', 'Group of the submitter.'),
     ('CPUTime', 'CPUTime', 'cpu_time', 'seconds', true, 'CPUTime',
      'CPU time of the job, rounded up to its CPU bucket.'),
     ('SubmitPools', 'SubmitPools', 'texts', null, false, null, 'Pools used to submit pilots for the job.'),
@@ -18,7 +18,7 @@ select k.key, k.canonical_key, k.type, k.unit, k.is_required, k.condition, k.mea
     ('Platforms', 'Platforms', 'texts', null, false, 'Platform', 'Platforms that may run the job; absent: any.'),
     ('LHCbPlatforms', 'Platforms', 'texts', null, false, 'Platform', 'Alias of Platforms.'),
     ('JobTypes', 'JobTypes', 'texts', null, false, 'JobType', 'Types of the job.'),
-    ('Tags', 'Tags', 'texts', null, false, 'Tag', 'Tags that the resource must offer, all of them.'),
+    ('Tags', 'Tags', 'texts', null, false, 'Tag', 'Tags, all of which the resource must offer.'),
     ('MinRAM', 'MinRAM', 'number', 'MB', false, 'MaxRAM', 'Memory that the resource must offer.'),
     ('MaxRAM', 'MaxRAM', 'number', 'MB', false, null, 'Memory that the job may use; not compared.')
   ) k (key, canonical_key, type, unit, is_required, condition, meaning);
@@ -29,7 +29,7 @@ comment on column taskqueue.requirement_key.canonical_key is 'Key in canonical r
 comment on column taskqueue.requirement_key.type is
   'JSON type: text, texts (one text or a list of texts), number (not negative) or cpu_time (a number).';
 comment on column taskqueue.requirement_key.unit is 'Unit of a number.';
-comment on column taskqueue.requirement_key.is_required is 'Whether requirements without it are refused.';
+comment on column taskqueue.requirement_key.is_required is 'Whether requirements without the key are refused.';
 comment on column taskqueue.requirement_key.condition is
-  'Condition of matching that reads it, as in taskqueue.explain_match; null if there is none.';
-comment on column taskqueue.requirement_key.meaning is 'Meaning.';
+  'Condition of matching that reads the key, as in taskqueue.explain_match; null if there is none.';
+comment on column taskqueue.requirement_key.meaning is 'Meaning of the key.';

@@ -1,6 +1,6 @@
 -- LEASES.md, Exactness of limits: jobs that end or go back return their slots. The next match removes surplus slots of
--- a lowered limit. No other transaction deletes the uses of these jobs or has a free slot of the same number, so this
--- call does not wait.
+-- a lowered limit. No other transaction deletes the slot uses of these jobs or has a free slot of the same number, so
+-- this call does not wait.
 create or replace function taskqueue.free_slots(p_setup text, p_job_ids bigint[]) returns void
 language sql as $$
   with gone as (

@@ -36,7 +36,7 @@ begin
           case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
      set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
-         -- the last match was one delay before the clock and counts with the new delay; no clock: no match yet
+         -- the last match was one delay before the clock, and the new delay counts from it; no clock: no match yet
          next_at = case when l.next_at is not null
                         then least(l.next_at - l.delay + excluded.delay,
                                    resource.clock(p_setup) + excluded.burst * excluded.delay) end

@@ -1,6 +1,6 @@
 -- LEASES.md, Configuration calls: every call that matches, inserts or returns jobs enters its setup. A configuration
 -- call (taskqueue.reconfigure) waits until these transactions have ended, and keeps new ones out until it has ended
--- itself. Otherwise a match that began before a limit was set would not count there. The mark is a shared advisory
+-- itself. Otherwise a new limit would not count a match that began before it was set. The mark is a shared advisory
 -- lock, which takes 1 us, no row and no session state. Inlined.
 create or replace function taskqueue.enter_setup(p_setup text) returns boolean
 language sql as $$
@@ -11,5 +11,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.enter_setup(text) is
-  'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
+  'Marks the transaction as working in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
   'level), 25006 (a standby).';

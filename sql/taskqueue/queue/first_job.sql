@@ -15,5 +15,6 @@ select q.setup, q.task_queue_id, j.held, j.user_priority, j.job_id, j.inserted_a
     order by i.user_priority, i.job_id limit 1) j;
 
 comment on view taskqueue.first_job is
-  'The waiting job with the lowest id, and the held one, for each TaskQueue and user priority. Ids usually ascend with '
-  'time, so one of these jobs has waited longest; a job that came back from a lease is younger than its id.';
+  'The waiting job with the lowest id, and the held job with the lowest id, for each TaskQueue and user priority. Ids '
+  'usually ascend with time, so one of these jobs has waited longest; a job that came back from a lease has waited less '
+  'than its id suggests.';

@@ -18,6 +18,6 @@ begin
 end $$;
 
 comment on function taskqueue.replace_definition(text, bigint, bigint) is
-  'Gives the TaskQueues and leases of one definition to another; if that has TaskQueues, all jobs go to the oldest of '
-  'both. Disabled and held TaskQueues stay as they are. The caller then calls taskqueue.rebuild_matching for counts '
-  'and postings.';
+  'Gives the TaskQueues and leases of one definition to another. If the other one has TaskQueues, all jobs go to the '
+  'oldest TaskQueue of both. Disabled and held TaskQueues stay as they are. The caller then calls '
+  'taskqueue.rebuild_matching for counts and postings.';

@@ -4,7 +4,7 @@ language plpgsql as $$
 declare
   v_changed bigint;
 begin
-  p_kind := case p_kind when 'queue' then 'task_queue' else p_kind end;  -- as DIRAC names a TaskQueue
+  p_kind := case p_kind when 'queue' then 'task_queue' else p_kind end;  -- DIRAC's name of a TaskQueue
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
   if p_kind is null or p_kind not in ('job', 'owner', 'task_queue') then
@@ -33,5 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is
-  'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Each is held on its '
-  'own: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';
+  'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Holds are independent: '
+  'resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';

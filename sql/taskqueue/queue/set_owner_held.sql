@@ -1,5 +1,4 @@
--- LEASES.md, Holds. No other call works in the setup at the same time, so that no TaskQueue of the owner opens
--- unnoticed.
+-- LEASES.md, Holds. No other call works in the setup at the same time, so no TaskQueue of the owner opens unnoticed.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
 language plpgsql as $$
 declare
@@ -23,5 +22,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_owner_held(text, text, boolean) is
-  'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 if nothing '
+  'Holds or resumes the present and future TaskQueues of an owner; returns the number of present ones, or 0 if nothing '
   'changed. Errors: PB006 (busy).';

@@ -14,4 +14,4 @@ begin
 end $$;
 
 comment on function taskqueue.set_task_queue_held(text, bigint, boolean) is
-  'Holds or resumes a TaskQueue; returns 1, or 0 if it was already so. Errors: PB004.';
+  'Holds or resumes a TaskQueue; returns 1, or 0 if nothing changed. Errors: PB004.';

@@ -1,4 +1,4 @@
--- The schema instance uses this. The planner inlines it and joins as if its tables were in the query of the caller.
+-- The schema instance uses this. The planner inlines it, so its tables are joined as if the caller's query named them.
 create or replace function taskqueue.waiting_for(p_setup text, p_site text)
 returns table (task_queue_id bigint, tags text[], min_ram float8)
 language sql stable as $$
