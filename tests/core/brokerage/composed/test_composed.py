@@ -21,6 +21,8 @@ TEXTS = ["production_job-documented", "analysis_job-panda2026"]
 FOLDER = Path(__file__).parent
 DIGESTS = FOLDER / "digests.txt"
 WRITE = bool(os.environ.get("BROKER_TEST_WRITE"))
+WIDTH = 120
+COLUMN = r"(?!CASE|END|\))[^',\s][^',]{0,44}(?<![(\[])"
 FACTS = {"task_facts": "t", "queue_facts": "q", "pair_facts": "p"}
 HEAD = """\
 -- The query that decides by profile {profile}, algorithm {algorithm}, for many pairs; made by a test.
@@ -42,8 +44,46 @@ def readable(text: str, query: str) -> str:
     [pretty] = sqlglot.transpile(
         text, read="postgres", write="postgres", pretty=True, max_text_width=110, normalize_functions=False
     )
-    lines = (line.rstrip().replace("\t", "\\t") for line in pretty.splitlines())
+    lines = filled(folded([line.rstrip().replace("\t", "\\t") for line in pretty.splitlines()]))
     return HEAD.format(profile=profile, algorithm=algorithm) + "\n".join(lines) + "\n"
+
+
+def depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def folded(lines: list[str]) -> list[str]:
+    """Blocks that fit on one line, on one line."""
+    found: list[str] = []
+    while lines:
+        inner = 1
+        while inner < len(lines) and depth(lines[inner]) > depth(lines[0]):
+            inner += 1
+        head, body, lines = lines[0], folded(lines[1:inner]), lines[inner:]
+        end = lines[:1] if body and head.endswith(("(", "[", "CASE")) else []
+        whole = head
+        for line in body + end:
+            is_inside = not whole.endswith(("(", "[")) and not line.lstrip().startswith((")", "]"))
+            whole += f"{' ' if is_inside else ''}{line.lstrip()}"
+        ends = not end or len(lines) < 2 or depth(lines[1]) <= depth(head)
+        if body and ends and len(whole) <= WIDTH:
+            found.append(whole)
+            lines = lines[len(end) :]
+        else:
+            found += [head, *body]
+    return found
+
+
+def filled(lines: list[str]) -> list[str]:
+    """Short columns side by side: a list of forty takes six lines."""
+    found = lines[:1]
+    for line in lines[1:]:
+        begun = depth(found[-1]) == depth(line) and re.fullmatch(f" *({COLUMN}, )*{COLUMN},", found[-1])
+        if begun and re.fullmatch(f" *{COLUMN},?", line) and len(found[-1]) + len(line.lstrip()) < WIDTH:
+            found[-1] += " " + line.lstrip()
+        else:
+            found.append(line)
+    return found
 
 
 @pytest.mark.parametrize("query", TEXTS)
