@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from tests.core.cases.production import NUCLEUS, QUEUE, TWO, inputs, world
 from tests.core.cases.production_software import CENTOS
+from tests.core.oracle import job_panda2026
 from tests.core.oracle.job_documented import (
     RULE_IDS,
     TASK_DEFAULTS,
-    Availability,
     Case,
+    Missing,
     all_queues,
     broker_job,
     differences,
@@ -32,37 +33,17 @@ def case_of(given: Row) -> Case:
     return Case(given, TASK_DEFAULTS | given["tasks"][0], all_queues(given))
 
 
-@pytest.mark.parametrize(
-    ("queue", "expected"),
-    [
-        (
-            {"corecount": 8, "maxrss": 16000},
-            {
-                "SCORE": (1, 0, 2000),
-                "SCORE_HIMEM": (1, 2001, 2000),  # never matches
-                "SCORE_VHIMEM": (1, 3001, 2000),
-                "MCORE": (8, 0, 16000),
-                "MCORE_HIMEM": (8, 16001, 16000),
-                "MCORE_VHIMEM": (8, 24001, 16000),
-            },
-        ),
-        (
-            {"corecount": 4, "maxrss": 0, "minrss": 4000},
-            {
-                "SCORE": (1, 4000, 2000),
-                "SCORE_HIMEM": (1, 2001, 3000),
-                "SCORE_VHIMEM": (1, 3001, 0),  # no limit
-                "MCORE": (4, 4000, 8000),
-                "MCORE_HIMEM": (4, 8001, 12000),
-                "MCORE_VHIMEM": (4, 12001, 0),
-            },
-        ),
-        (
-            {"corecount": None, "maxrss": 2500},
-            {"SCORE": (1, 0, 2000), "SCORE_HIMEM": (1, 2001, 2500), "SCORE_VHIMEM": (1, 3001, 2500)},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("queue", "expected"), [
+    ({"corecount": 8, "maxrss": 16000}, {
+        "SCORE": (1, 0, 2000), "SCORE_HIMEM": (1, 2001, 2000),  # never matches
+        "SCORE_VHIMEM": (1, 3001, 2000), "MCORE": (8, 0, 16000), "MCORE_HIMEM": (8, 16001, 16000),
+        "MCORE_VHIMEM": (8, 24001, 16000)}),
+    ({"corecount": 4, "maxrss": 0, "minrss": 4000}, {
+        "SCORE": (1, 4000, 2000), "SCORE_HIMEM": (1, 2001, 3000), "SCORE_VHIMEM": (1, 3001, 0),  # no limit
+        "MCORE": (4, 4000, 8000), "MCORE_HIMEM": (4, 8001, 12000), "MCORE_VHIMEM": (4, 12001, 0)}),
+    ({"corecount": None, "maxrss": 2500}, {
+        "SCORE": (1, 0, 2000), "SCORE_HIMEM": (1, 2001, 2500), "SCORE_VHIMEM": (1, 3001, 2500)}),
+])  # fmt: skip
 def test_unified_queues_become_pseudo_queues(queue: Row, expected: dict[str, tuple[int, int, int]]) -> None:
     found: list[Any] = all_queues(world(queue | {"capability": "ucore"}))
     assert {one.name: (one.own_cores, one.minrss, one.maxrss) for one in found} == {
@@ -74,7 +55,7 @@ def test_pseudo_datasets_are_no_input_but_have_events() -> None:
     datasets = inputs(TWO)
     datasets["data0"]["type"] = "pseudo_input"
     case = case_of(world(task={"input": ["data0"]}, datasets=datasets))
-    assert case.availability(case.queues[0]) == Availability(0, Fraction(0), Fraction(0), Fraction(0))
+    assert (case.missing(case.queues[0]), case.input_size) == (Missing(0, Fraction(0)), Fraction(0))
     assert case.events_per_job == 100
 
 
@@ -95,6 +76,16 @@ def test_the_parts_of_an_architecture_may_be_in_any_order() -> None:
     assert wanted.base == "el9+image"
     assert wanted.cpus == [{"arch": "x86_64", "vendor": "intel", "instr": "*"}]
     assert wanted.gpu == {"vendor": "nvidia", "model": "kt100"}
+
+
+def test_the_model_of_panda2026_reads_architectures_as_panda_does() -> None:
+    """One pair of parentheses is removed; without # the first word of the whole text is the CPU."""
+    read = job_panda2026.read_architecture
+    assert [cpu["arch"] for cpu in read("p#(x86_64|aarch64)").cpus] == ["x86_64", "aarch64"]
+    assert read("x86_64-el9&nvidia").cpus == [{"arch": "x86_64", "vendor": "*", "instr": "*"}]
+    expected = {"vendor": "nvidia", "model": "A100", "vram": ">=10", "version": "==12"}
+    assert read("&nvidia-A100:vram>=10:cuda=12").gpu == expected
+    assert read("#x86_64").platform == ""
 
 
 @pytest.mark.slow

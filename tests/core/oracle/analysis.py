@@ -30,11 +30,11 @@ from tests.core.oracle.job_documented import (
     is_complete,
     names_in,
     reads_directly,
-    resolve_platform,
+    replicas_of,
     total,
     unit_bytes,
 )
-from tests.core.oracle.job_panda2026 import SHUT, Panda, bound_of, replicas_of, usable_space, work_of
+from tests.core.oracle.job_panda2026 import SHUT, Panda, bound_of, usable_space, work_bytes, work_of
 
 UNTAGGED = ""
 QUEUED = ("defined", "assigned", "activated", "starting")
@@ -66,15 +66,12 @@ class Analysis(Panda):
     """One task in a world; queues read and write where their scopes of analysis say."""
 
     incomplete_if: ClassVar[str] = "allowIncompleteInDS"
+    any_serves_tags: ClassVar[bool] = True
     pseudo_user: bool = False  # the pseudo user _total counts among the users of a queue
     _lengths: dict[str, Lengths] = field(default_factory=dict)
 
-    def of(self, component: str, key: str, default: Any) -> Any:
-        config = self.world.get("config") or {}
-        return next((config[name] for name in (f"{component}:{key}", key) if config.get(name) is not None), default)
-
     def number(self, key: str, default: Any) -> Fraction:
-        return exact(self.of("anal_jobbroker", key, default))
+        return exact(self.config(key, default, "anal_jobbroker"))
 
     def completeness(self, key: str, default: Any) -> Fraction:
         return self.number(key, default)
@@ -142,6 +139,12 @@ class Analysis(Panda):
         ]
         lately = [job["status"] for job, hours in ended if hours is not None and hours <= since]
         return {kind: (elsewhere.get(kind) or 0) + lately.count(kind) for kind in ("failed", "closed", "finished")}
+
+    def bad_jobs(self, queue: Queue) -> tuple[int, Fraction]:
+        """Failed and closed jobs, and how many there may be beside the finished ones."""
+        counts = self.failures(queue)
+        most = max(Fraction(2 * counts["finished"]), self.number("MIN_BAD_JOBS_TO_SKIP_PQ", 5))
+        return counts["failed"] + counts["closed"], most
 
     def lengths(self, queue: Queue) -> Lengths:
         if queue.unified not in self._lengths:
@@ -248,7 +251,7 @@ def user_cap(case: Analysis) -> bool:
     account = case.account(case.group) if case.group else case.user
     kind = "GROUP" if case.group else "USER"
     for what in ("JOBS", "CORES"):
-        cap = exact(case.of("prio_mgr", f"CAP_RUNNING_{kind}_{what}", 0))
+        cap = exact(case.config(f"CAP_RUNNING_{kind}_{what}", 0, "prio_mgr"))
         running, queued = (exact(account.get(f"{state}_{what.lower()}")) for state in ("running", "queued"))
         running += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("running"))
         queued += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("throttled", *QUEUED))
@@ -284,6 +287,9 @@ def usage_of(case: Analysis, share: str, key: str) -> Fraction | None:
     return None if value is None else exact(value)
 
 
+MOST_USAGE = {-1: Fraction("0.9"), 0: Fraction("0.95")}  # by the class of the task
+
+
 def doc_share_throttle(case: Analysis) -> bool:
     """share-throttle: the share User Analysis uses more than its target and the task is of a lower class."""
     usage, kind = usage_of(case, "User Analysis", "usage_percent"), case.task.get("task_class")
@@ -293,10 +299,10 @@ def doc_share_throttle(case: Analysis) -> bool:
         remaining = case.user.get("rem_slots_a")
         if remaining is None:
             return usage > 2
-        threshold = exact(case.of("analy_eval", "USER_USAGE_THRESHOLD_A", 1000))
+        threshold = exact(case.config("USER_USAGE_THRESHOLD_A", 1000, "analy_eval"))
         used = threshold - exact(remaining)
         return used > 0 and usage > max(threshold / used, Fraction(1))
-    return kind in (-1, 0) and usage > {-1: Fraction("0.9"), 0: Fraction("0.95")}[kind]
+    return kind in (-1, 0) and usage > MOST_USAGE[kind]
 
 
 def panda_share_throttle(case: Analysis) -> bool:
@@ -310,10 +316,10 @@ def panda_share_throttle(case: Analysis) -> bool:
     usage = usage if above is None else min(usage, above)
     if kind == 1:
         remaining = case.user.get("rem_slots_a")
-        threshold = exact(case.of("analy_eval", "USER_USAGE_THRESHOLD_A", 1000))
+        threshold = exact(case.config("USER_USAGE_THRESHOLD_A", 1000, "analy_eval"))
         part = Fraction(1, 2) if remaining is None or not threshold else 1 - exact(remaining) / threshold
         return usage * part > 1
-    return kind in (-1, 0) and usage > {-1: Fraction("0.9"), 0: Fraction("0.95")}[kind]
+    return kind in (-1, 0) and usage > MOST_USAGE[kind]
 
 
 # --- Rules of both profiles -------------------------------------------------------------------------------------------
@@ -336,7 +342,7 @@ def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
     return any(matches(pattern, name) for pattern in patterns for name in (queue.unified, queue.name))
 
 
-def analysis_releases(case: Analysis) -> tuple[str, list[tuple[str, str | None]]]:
+def analysis_releases(case: Analysis) -> model.Releases:
     """cvmfs tag of the task's transHome, and which (project, version) will do, for analysis.
 
     The part after the first - of transHome counts. Without a second field it is read as in production.
@@ -353,10 +359,6 @@ def analysis_releases(case: Analysis) -> tuple[str, list[tuple[str, str | None]]
         found: list[tuple[str, str | None]] = [("AtlasOffline", uses.split("-")[-1])] if uses else []
         return "atlas", found + ([(parts[0], parts[1])] if len(parts) == 2 else [])
     return "nightlies", []
-
-
-def no_pilot(case: Analysis, queue: Queue) -> str | None:
-    return model.no_pilot(case, queue)
 
 
 # --- The rules of doc -------------------------------------------------------------------------------------------------
@@ -382,7 +384,7 @@ def doc_queue_status(case: Analysis, queue: Queue) -> str | None:
 
 def locality_counts(case: Analysis) -> bool:
     """anal-loops: locality is not looked at for high priorities and low ioIntensity."""
-    intensity, cutoff = case.task.get("io_intensity"), case.of("anal_jobbroker", "IO_INTENSITY_CUTOFF_USER", None)
+    intensity, cutoff = case.task.get("io_intensity"), case.config("IO_INTENSITY_CUTOFF_USER", None, "anal_jobbroker")
     low = intensity is not None and cutoff is not None and exact(intensity) <= exact(cutoff)
     return not low and exact(case.task.get("task_priority")) < 2000
 
@@ -405,43 +407,9 @@ def doc_avoid_vp(case: Analysis, queue: Queue) -> str | None:
     return UNTAGGED if skip else None
 
 
-def doc_release_fits(case: Analysis, wanted: model.Wanted, published: Row) -> bool:
-    tag, releases = analysis_releases(case)
-    cvmfs, containers, cmtconfigs = (published.get(key) or [] for key in ("cvmfs", "containers", "cmtconfigs"))
-    if "any" in cvmfs or tag in cvmfs:
-        platform_there = wanted.platform is not None and resolve_platform(wanted.platform, cmtconfigs) is not None
-        if "any" in containers or "/cvmfs" in containers or platform_there:
-            return True
-    if ("any" not in containers and wanted.base is not None) or wanted.platform is None:
-        return False
-    return any(
-        model.fits_platform(wanted.platform, one.get("cmtconfig"))
-        and (one.get("project"), one.get("release")) in releases
-        for one in published.get("tags") or []
-    )
-
-
 def doc_software(case: Analysis, queue: Queue) -> str | None:
     """software: of every task."""
-    releases = queue.row.get("releases") or []
-    if "ANY" in releases:
-        return None
-    published = (case.world.get("software") or {}).get(queue.unified)
-    if "AUTO" not in releases or published is None:
-        return "-cache"
-    wanted = model.read_architecture(case.task.get("architecture"))
-    fits = model.hardware_fits(wanted, published.get("architectures") or [])
-    if case.task.get("container_name"):
-        fits = fits and model.container_fits(case, published)
-    elif case.task.get("trans_home"):
-        fits = fits and doc_release_fits(case, wanted, published)
-    return regexp_problem(wanted.platform, published) if fits else "-cache"
-
-
-def regexp_problem(platform: str | None, published: Row) -> str | None:
-    """A platform that is a regular expression must match something."""
-    unresolved = platform and resolve_platform(platform, published.get("cmtconfigs") or []) is None
-    return "-regexpcmtconfig" if platform and unresolved and not fully_matches(platform, platform) else None
+    return model.software_problem(case, queue, analysis_releases)
 
 
 def doc_scratch_disk(case: Analysis, queue: Queue) -> str | None:
@@ -459,9 +427,8 @@ def doc_storage_blacklist(case: Analysis, queue: Queue) -> str | None:
 
 def doc_failed_jobs(case: Analysis, queue: Queue) -> str | None:
     """failed-jobs: failed + closed are less than max(2 finished, MIN_BAD_JOBS_TO_SKIP_PQ)."""
-    counts = case.failures(queue)
-    most = max(2 * exact(counts.get("finished")), case.number("MIN_BAD_JOBS_TO_SKIP_PQ", 5))
-    return None if exact(counts.get("failed")) + exact(counts.get("closed")) < most else "-badsite"
+    bad, most = case.bad_jobs(queue)
+    return None if bad < most else "-badsite"
 
 
 def doc_cap_rt(case: Analysis, queue: Queue) -> str | None:
@@ -480,13 +447,11 @@ DOC_PERSISTENT: list[tuple[str, Check]] = [
     ("disk-io", model.disk_io), ("core-count", model.core_count), ("max-core-count", model.max_core_count),
     ("avoid-vp", doc_avoid_vp), ("software", doc_software), ("memory", model.memory),
     ("scratch-disk", doc_scratch_disk), ("storage-space", model.storage_space),
-    ("storage-blacklist", doc_storage_blacklist), ("walltime", model.walltime), ("no-pilot", no_pilot),
+    ("storage-blacklist", doc_storage_blacklist), ("walltime", model.walltime), ("no-pilot", model.no_pilot),
 ]  # fmt: skip
 DOC_TEMPORARY: list[tuple[str, Check]] = [
-    ("failed-jobs", doc_failed_jobs),
-    ("cap-rt", doc_cap_rt),
-    ("stabilizer", doc_stabilizer),
-]
+    ("failed-jobs", doc_failed_jobs), ("cap-rt", doc_cap_rt), ("stabilizer", doc_stabilizer),
+]  # fmt: skip
 
 
 # --- Weights ----------------------------------------------------------------------------------------------------------
@@ -768,20 +733,7 @@ def panda_software(case: Analysis, queue: Queue) -> str | None:
     """software: of every task, but at a pre-assigned queue."""
     if is_pre_assigned(case, queue):
         return None
-    wanted = model_panda2026.read_architecture(case.task.get("architecture"))
-    releases = queue.row.get("releases") or []
-    if releases == ["ANY"]:
-        return "-cache" if wanted.cpus or wanted.gpu else None
-    published = (case.world.get("software") or {}).get(queue.unified)
-    if releases != ["AUTO"] or published is None:
-        return "-cache"
-    fits = model_panda2026.hardware_fits(case, queue, wanted, published.get("architectures") or [])
-    container = case.task.get("container_name")
-    if container:
-        fits = fits and model_panda2026.container_fits(case, container, published)
-    elif case.task.get("trans_home"):
-        fits = fits and panda_release_fits(case, wanted, published)
-    return regexp_problem(wanted.platform, published) if fits else "-cache"
+    return model_panda2026.software_problem(case, queue, panda_release_fits)
 
 
 def panda_memory(case: Analysis, queue: Queue) -> str | None:
@@ -792,9 +744,7 @@ def panda_memory(case: Analysis, queue: Queue) -> str | None:
 
 def panda_scratch_disk(case: Analysis, queue: Queue) -> str | None:
     """scratch-disk: input + output + work in whole MiB; nGBPerJob raises it; merging jobs need twice the input."""
-    work = exact(case.task.get("work_disk_count")) * unit_bytes(case.task.get("work_disk_unit")) + 300 * MIB
-    if case.task.get("work_disk_count") is None:
-        work = Fraction(0)
+    work = work_bytes(case)
     a_job = exact(case.split("nGBPerJob"))  # GiB of input that a job may have
     direct = reads_directly(case, queue)
     own = case.job_mb() + work
@@ -890,28 +840,17 @@ def panda_filters(located: Located | None) -> list[tuple[str, Check]]:
     local = located is not None
     return [
         ("anal-locality", lambda _, queue: UNTAGGED if located and queue.unified not in located.queues else None),
-        ("queue-status", panda_queue_status),
-        ("zero-share", zero_share),
-        ("disk-io", model.disk_io),
+        ("queue-status", panda_queue_status), ("zero-share", zero_share), ("disk-io", model.disk_io),
         ("max-io-intensity", model_panda2026.max_io_intensity),
         ("avoid-vp", lambda case, queue: panda_avoid_vp(case, queue, skip=not located or located.union)),
-        ("core-count", model.core_count),
-        ("max-core-count", model.max_core_count),
-        ("gpu-queue", gpu_queue),
-        ("closed-jobs", closed_jobs),
-        ("software", panda_software),
-        ("memory", panda_memory),
-        ("direct-io-only", model_panda2026.direct_io_only),
-        ("scratch-disk", panda_scratch_disk),
+        ("core-count", model.core_count), ("max-core-count", model.max_core_count), ("gpu-queue", gpu_queue),
+        ("closed-jobs", closed_jobs), ("software", panda_software), ("memory", panda_memory),
+        ("direct-io-only", model_panda2026.direct_io_only), ("scratch-disk", panda_scratch_disk),
         ("storage-space", lambda case, queue: panda_storage_space(case, queue, local=local)),
         ("storage-blacklist", lambda case, queue: panda_storage_blacklist(case, queue, local=local)),
-        ("local-quota", local_quota),
-        ("walltime", too_long),
-        ("walltime-scout", walltime_scout),
-        ("walltime", too_short),
-        ("no-pilot", panda_no_pilot),
-        ("include-exclude", excluded),
-    ]
+        ("local-quota", local_quota), ("walltime", too_long), ("walltime-scout", walltime_scout),
+        ("walltime", too_short), ("no-pilot", panda_no_pilot), ("include-exclude", excluded),
+    ]  # fmt: skip
 
 
 def choose_included(case: Analysis, run: Pass) -> None:
@@ -948,11 +887,10 @@ def mark_problems(case: Analysis, run: Pass) -> None:
     if case.merging:
         return
     for queue in run.alive:
-        lengths, counts = case.lengths(queue), case.failures(queue)
+        lengths, (bad, most) = case.lengths(queue), case.bad_jobs(queue)
         if not case.is_long(queue) or not lengths.listed:
             continue
-        most = max(2 * exact(counts.get("finished")), case.number("MIN_BAD_JOBS_TO_SKIP_PQ", 5))
-        if exact(counts.get("failed")) + exact(counts.get("closed")) > most:
+        if bad > most:
             run.marked[queue.name] = ("failed-jobs", "-badsite")
         if lengths.users_queued > lengths.most:
             run.marked[queue.name] = ("stabilizer", "-badsite")
@@ -984,9 +922,9 @@ def may_ignore_locality(case: Analysis) -> bool:
     """anal-loops: the run becomes a second pass where all queues are only problematic."""
     intensity, cutoff = (
         exact(value)
-        for value in (case.task.get("io_intensity"), case.of("anal_jobbroker", "IO_INTENSITY_CUTOFF_USER", None))
+        for value in (case.task.get("io_intensity"), case.config("IO_INTENSITY_CUTOFF_USER", None, "anal_jobbroker"))
     )
-    age, most = case.hours_ago(case.task.get("frozen")), case.of("anal_jobbroker", "DATA_CHECK_TIMEOUT_USER", None)
+    age, most = case.hours_ago(case.task.get("frozen")), case.config("DATA_CHECK_TIMEOUT_USER", None, "anal_jobbroker")
     waited = age is not None and most is not None and age > exact(most)
     low = 0 < intensity <= cutoff
     return exact(case.task.get("task_priority")) >= 2000 or low or waited

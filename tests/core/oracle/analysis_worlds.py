@@ -31,6 +31,10 @@ from tests.core.oracle.job_worlds import (
     Pick,
     Row,
     Theme,
+    drawn_once,
+    known,
+    replica_of,
+    unified,
 )
 from tests.core.oracle.job_worlds import THEMES as PRODUCTION
 
@@ -206,25 +210,15 @@ TAKEN_OF_PANDA = [
 THEMES |= {name: PRODUCTION[name] for name in TAKEN}
 THEMES |= {f"panda: {name}": PANDA_THEMES[f"panda: {name}"] for name in TAKEN_OF_PANDA}
 THEMES["running"] = THEMES["running"] | {"task.gshare": [SHARE]}
-THEMES["software"] = THEMES["software"] | {
-    "task.trans_home": THEMES["releases"]["task.trans_home"],
-    "task.architecture": READ_ALIKE,
-}
+OF_SOFTWARE = {"task.trans_home": THEMES["releases"]["task.trans_home"], "task.architecture": READ_ALIKE}
+THEMES["software"] = THEMES["software"] | OF_SOFTWARE
 THEMES["zero share"] = THEMES["zero share"] | {"lists.choice": [{}, {}, {"site": "Q1"}]}
 
 OFTEN = [
     "user caps", "quota", "share throttle", "many queues", "failures", "stabilizer", "sources", "lists", "local data",
 ]  # fmt: skip
-TURNS = [
-    *THEMES,
-    *OFTEN,
-    *OFTEN[:6],
-    *OFTEN[:3],
-    "overload",
-    "failures",
-    "sources",
-    "hospital",
-]  # those that seldom decide come more often
+# those that seldom decide come more often
+TURNS = [*THEMES, *OFTEN, *OFTEN[:6], *OFTEN[:3], "overload", "failures", "sources", "hospital"]
 
 LEAST_WEIGHT: Theme = THEMES["free_places"] | {
     "task.gshare": ["User Analysis", "User Analysis", SHARE],
@@ -265,9 +259,7 @@ def build_world(pick: Pick, themes: Sequence[str]) -> Row:
     attributes: dict[str, list[Any]] = {}
     for name in chosen:
         attributes |= LEAST_WEIGHT if name == "least weight" else THEMES[name]
-    once = {path: pick(values) for path, values in attributes.items() if path.split(".")[0] in ONCE}
-    once = {path: copy.deepcopy(value) for path, value in once.items() if value is not AS_IS}
-    each = {path: values for path, values in attributes.items() if path.split(".")[0] not in ONCE}
+    once, each = drawn_once(pick, attributes, ONCE.__contains__)
     return _World(pick, once, each, many="many queues" in chosen).made
 
 
@@ -282,28 +274,19 @@ class _World:
         source = {"site": "SOURCE", **self._of("source")}
         source.pop("kind", None)
         self.made: Row = {
-            "now": "2026-03-01T12:00:00+00:00",
-            "queues": {},
+            "now": "2026-03-01T12:00:00+00:00", "queues": {}, "statistics": [], "user_queue_statistics": {},
+            "to_running_rate": {}, "worker_gpus": {}, "users": {}, "shares": {}, "config": {},
             "storages": {"SOURCE": source, "SHARED_DISK": {"site": "SHARED", "space_free": 1000}},
             "datasets": {
                 f"data{number}": {"type": kind, "files": _files(number, sizes), "replicas": {}}
                 for number, (kind, sizes) in enumerate(self.inputs)
             },
-            "statistics": [],
-            "user_queue_statistics": {},
-            "to_running_rate": {},
             "software": {"ALL": {"tags": TAGS}},
-            "worker_gpus": {},
-            "users": {},
-            "shares": {},
-            "config": {},
             "tasks": [self._task(), {"id": OTHER_TASK, "status": "running"}],
-        }
+        }  # fmt: skip
         self.over: list[str] = []
         for number in range(len(self.inputs)):
-            self._put(
-                "SOURCE", number, once["source.kind"] if "source.kind" in once else pick(["full", "full", "none"])
-            )
+            self._put("SOURCE", number, once.get("source.kind") or pick(["full", "full", "none"]))
         for number in range(1, pick(range(11, 18) if many else range(1, 8)) + 1):
             self._queue(number, self._drawn(each))
         self._queue(20, {"queue.type": "production"})
@@ -339,27 +322,18 @@ class _World:
         known = {"OWN": f"DISK{number}", "SECOND": f"SECOND{number}", "TAPE": f"TAPE{number}"}
         known |= {"VP": f"S{number}_VP_DISK", "VPX": f"S{number}_VP_DISKX"}
         own, second, tape = known["OWN"], known["SECOND"], known["TAPE"]
-        queue: Row = {
-            "type": "analysis",
-            "corecount": self._cores(),
-            "pilots": {"getjob": 5, "updatejob": 7},
-            "site_class": pick([None, None, 1, 0, -1]),
-        }
+        queue: Row = {"type": "analysis", "corecount": self._cores(), "pilots": {"getjob": 5, "updatejob": 7}}
+        queue["site_class"] = pick([None, None, 1, 0, -1])
         if number != 20 and pick([False] * 5 + [True]):
-            queue |= {"type": "unified", "capability": "ucore", "corecount": pick([8, 8, 1, 4])}
-            queue |= {"maxrss": pick([16000, 0, 32000]), "minrss": pick([0, 0, 1000])}
+            queue |= unified(pick)
         scopes: Row = {"read_lan": [own, second, tape, known["VP"]][: pick([3, 3, 3, 4])], "write_lan": [own, second]}
         disks: dict[str, Row] = {
             "storage": {"site": f"S{number}", "type": "DATADISK", "space_free": 1000},
             "second": {"site": f"S{number}", "type": "SCRATCHDISK", "space_free": 1000},
         }
         spread = self.once.get("replicas.kind", "full")
-        usual = {
-            "all": "full",
-            "none": "none",
-            "spread": pick(["full", "none", "none"]),
-            "full": pick(["full", "full", "full", "none"]),
-        }
+        usual = {"all": "full", "none": "none", "spread": pick(["full", "none", "none"])}
+        usual["full"] = pick(["full", "full", "full", "none"])
         replicas = {("disk", dataset): usual[spread] for dataset in range(len(self.inputs))}
         parts: dict[str, Row] = {"queue": queue, **disks, "stats": dict(pick(STATISTICS)), "other": {}, "at": {}}
         parts |= {"mine": {}, "theirs": {}, "total": {}, "rate": {}, "failed": {}, "software": {}, "over": {}}
@@ -419,15 +393,9 @@ class _World:
         dataset = self.made["datasets"].get(f"data{number}")
         if dataset is None:
             return
-        lfns = [file["lfn"] for file in dataset["files"]]
-        count = len(lfns)
-        kinds: dict[str, Row | None] = {
-            "full": {}, "counted": {"found": count, "total": count}, "part": {"found": count - 1, "total": count},
-            "one": {"found": 1, "total": count}, "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
-            "vp": {"vp": True}, "vp part": {"vp": True, "found": count - 1, "total": count}, "none": None,
-        }  # fmt: skip
-        if kinds[kind] is not None:
-            dataset["replicas"][storage] = kinds[kind]
+        replica = replica_of(kind, [file["lfn"] for file in dataset["files"]])
+        if replica is not None:
+            dataset["replicas"][storage] = replica
 
     def _set_once(self) -> None:
         made, task = self.made, self.made["tasks"][0]
@@ -460,26 +428,18 @@ class _World:
         started = None if status in waits else pick([0.25, 1, 6, 6.5, None])
         ended = pick([0, 1, 3, 6, 6.5, None]) if status in ends else None
         return {
-            "id": number,
-            "task": pick([OTHER_TASK, TASK]),
-            "queue": pick(list(self.made["queues"])),
-            "gshare": pick([self.share, self.share, OTHER_SHARE]),
-            "status": status,
+            "id": number, "task": pick([OTHER_TASK, TASK]), "queue": pick(list(self.made["queues"])),
+            "gshare": pick([self.share, self.share, OTHER_SHARE]), "status": status,
             "label": pick(["user", "user", "user", "panda", "managed", None]),
             "user": pick([USER, USER, "user0", "bob", None]),
             "working_group": pick([None, None, None, "", GROUP, "unknown group"]),
-            "processing_type": pick(["panda-client-1.5", None, "pmerge"]),
-            "cores": pick([1, 8, None]),
-            "created": {"hours_ago": 9},
-            "modified": {"hours_ago": 0},
+            "processing_type": pick(["panda-client-1.5", None, "pmerge"]), "cores": pick([1, 8, None]),
+            "created": {"hours_ago": 9}, "modified": {"hours_ago": 0},
             "started": None if started is None else {"hours_ago": started},
             "ended": None if ended is None else {"hours_ago": ended},
-        }
+        }  # fmt: skip
 
 
 def _files(number: int, sizes: list[Any]) -> list[Row]:
-    files = [
-        {"lfn": f"f{number}.{place}", "nevents": [100, 50, 25][place % 3], "size": size}
-        for place, size in enumerate(sizes)
-    ]
-    return [{key: value for key, value in file.items() if value is not None} for file in files]
+    events = [100, 50, 25]
+    return [known(lfn=f"f{number}.{n}", nevents=events[n % 3], size=size) for n, size in enumerate(sizes)]

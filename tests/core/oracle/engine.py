@@ -43,26 +43,66 @@ def answers(
         connection.rollback()
 
 
+ALGORITHMS = {
+    "facts_of_pairs": "production_job", "facts_of_analysis_pairs": "analysis_job",
+    "facts_of_nucleus_pairs": "production_task",
+}  # fmt: skip
+
+
 def pairs(db: Db, setup: str, tasks: Sequence[Row], base_profile: str, function: str = "facts_of_pairs") -> list[Row]:
     """The facts of each pair of these tasks and the queues of a setup, with task_id and queue."""
+    algorithm = ALGORITHMS[function]
+    queues = "array(select f from brokerage.facts_of_queues(%(setup)s) f order by f.queue)"
+    if algorithm == "production_task":
+        queues = "brokerage.facts_of_candidates(%(setup)s, %(algorithm)s)"
     query = f"""select p.*, (t.task).task_id, (q.queue).queue
                   from (select array_agg(f order by f.task_id) as tasks
                           from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(base_profile)s, %(algorithm)s) f) a
-                 cross join (select array_agg(f order by f.queue) as queues
-                               from brokerage.facts_of_queues(%(setup)s) f) b
+                 cross join (select {queues} as queues) b
                  cross join brokerage.facts_by_subject(
                    %(setup)s, %(algorithm)s, a.tasks, b.queues, %(base_profile)s) s
                  cross join brokerage.{function}(s, a.tasks, b.queues) p
                  cross join lateral (select a.tasks[p.task_number]) t(task)
                  cross join lateral (select b.queues[p.queue_number]) q(queue)"""
-    algorithm = "analysis_job" if "analysis" in function else "production_job"
-    given = {
-        "setup": setup, "tasks": [task["id"] for task in tasks], "base_profile": base_profile, "algorithm": algorithm,
-    }  # fmt: skip
+    ids = [task["id"] for task in tasks]
+    given = {"setup": setup, "tasks": ids, "base_profile": base_profile, "algorithm": algorithm}
     with db.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query.encode(), given).fetchall()
+
+
+def wrong(found: Row, expected: Row) -> Row:
+    """The facts that are not as expected: as they are, and as they should be."""
+    return {name: (found[name], value) for name, value in expected.items() if found[name] != value}
+
+
+def wrong_pairs(rows: Iterable[Row], cases: Iterable[tuple[Row, str, Row]]) -> dict[str, Row]:
+    """The wrong facts of each case: a task, whose id is the number of the case, a queue, and facts of both."""
+    found = {(row["task_id"], row["queue"]): row for row in rows}
+    every = {f"{n} {task} {queue}": wrong(found[n, queue], facts) for n, (task, queue, facts) in enumerate(cases)}
+    return {case: differing for case, differing in every.items() if differing}
 
 
 def rare(rules: Iterable[str], counts: Iterable[Counter[str]], least: int) -> list[dict[str, int]]:
     """The rules that are counted less often, in each of the counts."""
     return [{rule: count[rule] for rule in rules if count[rule] < least} for count in counts]
+
+
+def undecided(rules: Sequence[str], answers: Iterable[Row], least: int) -> list[dict[str, int]]:
+    """The rules, in order, that seldom reject, and those that seldom accept what the rules before them accept.
+
+    Answers are asked for until each rule has done both `least` times.
+    """
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for answer in answers:
+        if rare(rules, (rejects, accepts), least) == [{}, {}]:
+            break
+        if answer["explanation"] and not answer["candidates"] + answer["rejected"]:  # the task is refused
+            rejects[answer["explanation"]["rule"]] += 1
+            accepts.update(rules[: rules.index(answer["explanation"]["rule"])])
+        rejects.update(row["rule"] for row in answer["rejected"] + answer.get("not_candidates", []))
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for row in answer["candidates"]:
+            accepts.update(rules if row["weight"] is not None else [])
+    return rare(rules, (rejects, accepts), least)

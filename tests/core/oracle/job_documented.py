@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 Row = dict[str, Any]
 
@@ -41,11 +41,9 @@ RESOURCE_TYPES: list[Row] = [
 ]
 
 WORDS: dict[str, dict[Any, str]] = {
-    "allowInputLAN": {1: "use", 2: "only"},
-    "ipConnectivity": {1: "full", 2: "http"},
-    "ipStack": {4: "IPv4", 6: "IPv6"},
+    "allowInputLAN": {1: "use", 2: "only"}, "ipConnectivity": {1: "full", 2: "http"}, "ipStack": {4: "IPv4", 6: "IPv6"},
     "fullChain": {1: "only", 2: "require", 3: "capable"},
-}
+}  # fmt: skip
 
 
 # --- Small things -----------------------------------------------------------------------------------------------------
@@ -116,42 +114,41 @@ def attribute(row: Row, key: str) -> Any:
     return None
 
 
-class Availability(NamedTuple):
-    """The part of the task's input that is on disk at a queue (conventions.md, Available input)."""
+class Missing(NamedTuple):
+    """The part of the task's input that is not at a queue (conventions.md, Available input)."""
 
-    missing_files: int
-    missing_size: Fraction
-    available_size: Fraction
-    total_size: Fraction
-
-    @property
-    def is_local(self) -> bool:
-        return self.available_size >= self.total_size
+    files: int
+    size: Fraction
 
 
 @dataclass
-class Case:
-    """One task in a world, with the look-ups that the rules share."""
+class TaskInWorld:
+    """One task in a world, with the look-ups that all brokers share."""
 
+    component: ClassVar[str] = "jobbroker"
     world: Row
     task: Row
-    queues: list[Queue]  # all, unified ones as their pseudo-queues
-    _availability: dict[str, Availability] = field(default_factory=dict)
 
-    # Configuration and time
-
-    def config(self, key: str, default: Any) -> Any:
-        """A value for the component jobbroker, else for every component, else the default."""
+    def config(self, key: str, default: Any, component: str | None = None) -> Any:
+        """A value for the component, else for every component, else the default."""
         config = self.world.get("config") or {}
-        if isinstance(config, list):
-            config = {
-                f"{row['component']}:{row['key']}" if row.get("component") else row["key"]: row["value"]
-                for row in config
-            }
-        for name in (f"jobbroker:{key}", key):
-            if config.get(name) is not None:
-                return config[name]
-        return default
+        names = (f"{component or self.component}:{key}", key)
+        return next((config[name] for name in names if config.get(name) is not None), default)
+
+    def setting(self, key: str, default: Any, *, zero_is_default: bool = False) -> Fraction:
+        value = exact(self.config(key, default))
+        return exact(default) if zero_is_default and value == 0 else value
+
+    def split(self, key: str) -> Any:
+        """A split rule of the task; PanDA's numbers become words."""
+        value = (self.task.get("split") or {}).get(key)
+        return WORDS[key].get(value, value) if key in WORDS else value
+
+    def storage(self, name: str) -> Row:
+        return dict((self.world.get("storages") or {}).get(name) or {})
+
+    def dataset(self, name: str) -> Row:
+        return dict((self.world.get("datasets") or {}).get(name) or {})
 
     def hours_ago(self, moment: Any) -> Fraction | None:
         if moment is None:
@@ -168,12 +165,15 @@ class Case:
         past = now_at - then
         return Fraction(past.days * 24) + Fraction(past.seconds, 3600) + Fraction(past.microseconds, 3600 * 10**6)
 
-    # The task
 
-    def split(self, key: str) -> Any:
-        """A split rule of the task; PanDA's numbers become words."""
-        value = (self.task.get("split") or {}).get(key)
-        return WORDS[key].get(value, value) if key in WORDS else value
+@dataclass
+class Case(TaskInWorld):
+    """One task in a world, with the look-ups that the rules of jobs share."""
+
+    queues: list[Queue]  # all, unified ones as their pseudo-queues
+    _missing: dict[tuple[str, bool], Missing] = field(default_factory=dict)
+
+    # The task
 
     @property
     def merging(self) -> bool:
@@ -222,9 +222,6 @@ class Case:
 
     # Storages, links, the nucleus
 
-    def storage(self, name: str) -> Row:
-        return dict((self.world.get("storages") or {}).get(name) or {})
-
     def storage_site(self, queue: Queue) -> str | None:
         """Its own `storage_site`, else the site of its default output storage."""
         if queue.row.get("storage_site"):
@@ -272,48 +269,54 @@ class Case:
 
     # Input: datasets, availability (conventions.md, Available input), size of a job (conventions.md, Job size)
 
-    def dataset(self, name: str) -> Row:
-        return dict((self.world.get("datasets") or {}).get(name) or {})
-
     @property
     def primary(self) -> Row:
         inputs = self.task.get("input") or []
         return self.dataset(inputs[0]) if inputs else {}
 
-    def availability(self, queue: Queue) -> Availability:
-        if queue.unified not in self._availability:
-            self._availability[queue.unified] = self._look_for_input(queue)
-        return self._availability[queue.unified]
+    @property
+    def intensive(self) -> bool:
+        return exact(self.task.get("io_intensity")) > self.setting("IO_INTENSITY_CUTOFF", 200)
 
-    def _look_for_input(self, queue: Queue) -> Availability:
-        sizes: dict[str, Fraction] = {}
-        there: set[str] = set()
-        for number, name in enumerate(self.task.get("input") or []):
-            dataset = self.dataset(name)
-            if is_pseudo(name, dataset):
-                continue
-            for file in dataset.get("files") or []:
-                sizes.setdefault(file["lfn"], exact(file.get("size")))
-            there |= self._files_at(queue, dataset, is_primary=number == 0)
-        available = sum((sizes[lfn] for lfn in there), Fraction(0))
-        everything = sum(sizes.values(), Fraction(0))
-        return Availability(len(sizes) - len(there), everything - available, available, everything)
+    def real_input(self) -> list[tuple[bool, Row]]:
+        """The input datasets that are no pseudo ones, and whether they are the primary one."""
+        found = [(number == 0, name, self.dataset(name)) for number, name in enumerate(self.task.get("input") or [])]
+        return [(is_primary, dataset) for is_primary, name, dataset in found if not is_pseudo(name, dataset)]
 
-    def _files_at(self, queue: Queue, dataset: Row, *, is_primary: bool) -> set[str]:
+    def sizes(self) -> dict[str, Fraction]:
+        """Bytes of each file of the input, as the first dataset has it."""
+        files = [file for _, dataset in self.real_input() for file in dataset.get("files") or []]
+        return {file["lfn"]: exact(file.get("size")) for file in reversed(files)}
+
+    @property
+    def input_size(self) -> Fraction:
+        return sum(self.sizes().values(), Fraction(0))
+
+    def missing(self, queue: Queue, *, tape: bool = False) -> Missing:
+        """Files that are not available; `tape`: copies on tape count."""
+        if (queue.unified, tape) not in self._missing:
+            there: set[str] = set()
+            for is_primary, dataset in self.real_input():
+                there |= self._there(queue, dataset, is_primary=is_primary, tape=tape)
+            gone = [size for lfn, size in self.sizes().items() if lfn not in there]
+            self._missing[queue.unified, tape] = Missing(len(gone), sum(gone, Fraction(0)))
+        return self._missing[queue.unified, tape]
+
+    def is_here(self, queue: Queue) -> bool:
+        """All of the input is on disk at the queue."""
+        return self.missing(queue).size == 0
+
+    def _there(self, queue: Queue, dataset: Row, *, is_primary: bool, tape: bool) -> set[str]:
         """Names of the files of the dataset that count as available at the queue."""
         lfns = [file["lfn"] for file in dataset.get("files") or []]
-        replicas = dataset.get("replicas") or {}
-        at_queue = {name: replica or {} for name, replica in replicas.items() if name in queue.inputs}
-        real = {name: replica for name, replica in at_queue.items() if not replica.get("vp")}
-        complete = {name for name, replica in real.items() if self.merging or is_complete(replica, len(lfns))}
-        on_disk = {name for name in real if not self.storage(name).get("is_tape")}
-        if complete & on_disk:
+        found = {name: one for name, one in replicas_of(dataset).items() if name in queue.inputs and not one.get("vp")}
+        complete = {name for name, replica in found.items() if self.merging or is_complete(replica, len(lfns))}
+        counting = {name for name in found if tape or not self.storage(name).get("is_tape")}
+        if complete & counting:
             return set(lfns)
-        intensive = exact(self.task.get("io_intensity")) > exact(self.config("IO_INTENSITY_CUTOFF", 200))
-        only_complete = not is_primary or (intensive and not self.split("inputPreStaging")) or bool(complete)
-        if only_complete:
+        if complete or not is_primary or (self.intensive and not self.split("inputPreStaging")):
             return set()
-        return set().union(*(held(real[name], lfns) for name in on_disk))
+        return set().union(*(held(found[name], lfns) for name in counting))
 
     def job_files(self) -> list[list[list[Row]]]:
         """For each job the files of each dataset: k*n to (k+1)*n - 1 of every one, as far as the first goes."""
@@ -355,6 +358,10 @@ class Case:
 
 def is_pseudo(name: str, dataset: Row) -> bool:
     return str(dataset.get("type") or "").startswith("pseudo") or name in ("pseudo_dataset", "seq_number")
+
+
+def replicas_of(dataset: Row) -> dict[str, Row]:
+    return {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
 
 
 def found_and_total(replica: Row, files: int) -> tuple[int, int]:
@@ -423,7 +430,7 @@ def all_queues(world: Row) -> list[Queue]:
 def initial_list(case: Case) -> tuple[str, list[Queue]]:
     """preassigned-merge, prod-initial-preassigned, else prod-initial-all: the rule and the candidates it makes."""
     site = case.primary.get("site")
-    if site and not _merge_site_is_stale(case):
+    if site and not merge_site_is_stale(case):
         return "preassigned-merge", _pre_assigned(case, names_in(site))
     if case.task.get("site") and not site:
         return "prod-initial-preassigned", _pre_assigned(case, names_in(case.task["site"]))
@@ -434,7 +441,7 @@ def initial_list(case: Case) -> tuple[str, list[Queue]]:
     ]
 
 
-def _merge_site_is_stale(case: Case) -> bool:
+def merge_site_is_stale(case: Case) -> bool:
     """Changed since it was made, and that more than 24 h ago."""
     modified, created = (case.hours_ago(case.primary.get(key)) for key in ("modified", "created"))
     return modified is not None and created is not None and modified != created and modified > 24
@@ -462,7 +469,7 @@ def link_blocked(case: Case, queue: Queue) -> str | None:
 
 def link_queue_cap(case: Case, queue: Queue) -> str | None:
     """link-queue-cap: over NQUEUED_SAT_CAP files queued on the link."""
-    full = case.queued_on(case.link(queue)) > exact(case.config("NQUEUED_SAT_CAP", 150))
+    full = case.queued_on(case.link(queue)) > case.setting("NQUEUED_SAT_CAP", 150)
     return "-link_unusable" if full and not case.is_own(queue) else None
 
 
@@ -470,7 +477,7 @@ def nucleus_queue_cap(case: Case, queue: Queue) -> str | None:
     """nucleus-queue-cap: over NQUEUED_NUC_CAP_FOR_JOBS files on all links into the nucleus; skips every queue."""
     into = [link for link in case.world.get("links") or [] if case.nucleus and link["dst"] == case.nucleus]
     queued = sum(map(case.queued_on, into), Fraction(0))
-    return "-links_full" if queued > exact(case.config("NQUEUED_NUC_CAP_FOR_JOBS", 10000)) else None
+    return "-links_full" if queued > case.setting("NQUEUED_NUC_CAP_FOR_JOBS", 10000) else None
 
 
 def high_prio_opportunistic(case: Case, queue: Queue) -> str | None:
@@ -502,31 +509,25 @@ COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
 }  # fmt: skip
 
 
+def field_applies(case: Case, part: str) -> bool:
+    """Whether a field of a sub-policy `field:...:share` matches the task."""
+    values = {
+        "type": process_group(case.task.get("processing_type")),
+        "group": case.task.get("working_group") or "",
+        "gshare": case.task.get("gshare"),
+    }
+    key, _, wanted = part.partition("=")
+    if key in values:
+        value = values[key]
+        return value is None or wanted == "any" or fully_matches(wanted.replace("*", ".*"), value)
+    priority = re.fullmatch(r"priority(>=|<=|==|!=|>|<|=)(\d+)", part)
+    return not priority or case.merging or COMPARE[priority[1]](Fraction(case.priority), Fraction(priority[2]))
+
+
 def _policy_applies(case: Case, item: str) -> bool:
-    """Whether all fields of a sub-policy `field:...:share` match the task."""
-    group = process_group(case.task.get("processing_type"))
-
-    def agrees(pattern: str, value: str) -> bool:
-        return pattern == "any" or fully_matches(pattern.replace("*", ".*"), value)
-
-    for part in item.split(":")[:-1]:
-        if part.startswith("type="):
-            wanted = part.removeprefix("type=")
-            both = wanted == "evgensimul" and group in ("evgen", "simul")
-            if not both and not agrees(wanted, group):
-                return False
-        elif part.startswith("group="):
-            if not agrees(part.removeprefix("group="), case.task.get("working_group") or ""):
-                return False
-        elif part.startswith("gshare="):
-            share = case.task.get("gshare")
-            if share is not None and not agrees(part.removeprefix("gshare="), share):
-                return False
-        elif part.startswith("priority") and not case.merging:
-            found = re.fullmatch(r"priority(>=|<=|==|!=|>|<|=)(\d+)", part)
-            if found and not COMPARE[found[1]](Fraction(case.priority), Fraction(found[2])):
-                return False
-    return True
+    """Whether all fields of a sub-policy match; evgensimul is evgen and simul."""
+    both = process_group(case.task.get("processing_type")) in ("evgen", "simul")
+    return all((both and part == "type=evgensimul") or field_applies(case, part) for part in item.split(":")[:-1])
 
 
 def zero_share(case: Case, queue: Queue) -> str | None:
@@ -544,13 +545,11 @@ def zero_share(case: Case, queue: Queue) -> str | None:
 
 def io_cutoff(case: Case, queue: Queue) -> str | None:
     """io-cutoff: tasks of high ioIntensity must not move much input."""
-    data = case.availability(queue)
-    intensive = exact(case.task.get("io_intensity")) > exact(case.config("IO_INTENSITY_CUTOFF", 200))
-    if not intensive or data.total_size == 0:
+    if not case.intensive or case.input_size == 0:
         return None
-    small = data.missing_size < exact(case.config("SIZE_CUTOFF_TO_MOVE_INPUT", 10)) * GIB
-    few = data.missing_files < exact(case.config("NUM_CUTOFF_TO_MOVE_INPUT", 100))
-    return None if small and few else "-io"
+    missing = case.missing(queue)
+    small = missing.size < case.setting("SIZE_CUTOFF_TO_MOVE_INPUT", 10) * GIB
+    return None if small and missing.files < case.setting("NUM_CUTOFF_TO_MOVE_INPUT", 100) else "-io"
 
 
 def average_disk_io(case: Case, queue: Queue) -> Fraction:
@@ -570,7 +569,7 @@ def disk_io(case: Case, queue: Queue) -> str | None:
     """disk-io: queue and task are both over the limit. Cores are those of the unified queue."""
     limit = queue.limit("maxdiskio")
     if limit <= 0:
-        limit = exact(case.config("MAX_DISKIO_DEFAULT", 0))
+        limit = case.setting("MAX_DISKIO_DEFAULT", 0)
     wanted = exact(case.task.get("disk_io"))
     if case.task.get("core_count") not in (None, 0, 1):
         wanted /= queue.unified_cores
@@ -615,20 +614,15 @@ def read_architecture(text: Any) -> Wanted:
         return Wanted(None, None, [], None)
     if isinstance(text, dict) or text.startswith("{"):
         spec = text if isinstance(text, dict) else json.loads(text)
-        cpus = [
-            {key: one.get(key) or "*" for key in ("arch", "vendor", "instr")} for one in spec.get("cpu_specs") or []
-        ]
         given = spec.get("gpu_spec")
         gpu = {key: given.get(key) or "*" for key in ("vendor", "model")} if given else None
-        return Wanted(spec.get("sw_platform"), spec.get("base_platform") or None, cpus, gpu)
+        return Wanted(spec.get("sw_platform"), spec.get("base_platform") or None, cpus_of(spec), gpu)
     platform = re.split("[@#&]", text, maxsplit=1)[0]
     base = re.search("@([^#&]*)", text)
     cpu = re.search("#([^@&^]*)", text)
     gpu_text = re.search("&([^@#^]*)", text)
-    if cpu:
-        cpus = read_cpus(cpu[1]) if cpu[1] else []
-    else:
-        cpus = [{"arch": platform.split("-")[0], "vendor": "*", "instr": "*"}] if platform else []
+    implied = [read_cpu(platform.split("-")[0])] if platform else []
+    cpus = (read_cpus(cpu[1]) if cpu[1] else []) if cpu else implied
     gpu = None
     if gpu_text and gpu_text[1]:
         vendor, _, model = gpu_text[1].split(":")[0].partition("-")
@@ -642,11 +636,17 @@ def read_cpus(text: str) -> list[dict[str, str]]:
     closed = re.fullmatch(r"\(([^()]*)\)(-.*)?", text)
     if closed:
         text, rest = closed[1], closed[2] or ""
-    alternatives = []
-    for one in text.split("|"):
-        arch, vendor, instr, *_ = [*(one + rest).split("-"), "", ""]
-        alternatives.append({"arch": arch or "*", "vendor": vendor or "*", "instr": instr or "*"})
-    return alternatives
+    return [read_cpu(one + rest) for one in text.split("|")]
+
+
+def read_cpu(text: str) -> dict[str, str]:
+    arch, vendor, instr, *_ = [*text.split("-"), "", ""]
+    return {"arch": arch or "*", "vendor": vendor or "*", "instr": instr or "*"}
+
+
+def cpus_of(spec: Row) -> list[dict[str, str]]:
+    """The alternatives in JSON."""
+    return [{key: one.get(key) or "*" for key in ("arch", "vendor", "instr")} for one in spec.get("cpu_specs") or []]
 
 
 def attribute_fits(value: str, listed: list[str] | None, *, regexp: bool) -> bool:
@@ -691,9 +691,17 @@ def container_fits(case: Case, published: Row) -> bool:
     containers = published.get("containers") or []
     if "any" in containers or "/cvmfs" in containers:
         return True
+    return under_one_of(containers, name, case)
+
+
+def under_one_of(containers: list[str], name: str, case: Case) -> bool:
+    """The image, or a source that ALL gives for it, begins with one of the paths."""
     everywhere = ((case.world.get("software") or {}).get("ALL") or {}).get("tags") or []
     sources = [source for tag in everywhere if tag.get("container_name") == name for source in tag.get("sources") or []]
     return any(path.startswith(prefix) for path in [name, *sources] for prefix in containers)
+
+
+Releases = tuple[str, list[tuple[str, str | None]]]  # cvmfs tag, and which (project, version) will do
 
 
 def read_release(trans_home: str) -> tuple[str, str | None, str | None]:
@@ -706,20 +714,22 @@ def read_release(trans_home: str) -> tuple[str, str | None, str | None]:
     return "atlas", project, version
 
 
-def release_fits(case: Case, wanted: Wanted, published: Row) -> bool:
-    cvmfs_tag, project, version = read_release(case.task["trans_home"])
+def production_releases(case: Case) -> Releases:
+    tag, project, version = read_release(case.task["trans_home"])
+    return tag, [(project, version)] if project is not None and version is not None else []
+
+
+def release_fits(releases: Releases, wanted: Wanted, published: Row) -> bool:
+    cvmfs_tag, versions = releases
     cvmfs, containers, cmtconfigs = (published.get(key) or [] for key in ("cvmfs", "containers", "cmtconfigs"))
     if "any" in cvmfs or cvmfs_tag in cvmfs:
         platform_there = wanted.platform is not None and resolve_platform(wanted.platform, cmtconfigs) is not None
         if "any" in containers or "/cvmfs" in containers or platform_there:
             return True
-    if "any" not in containers and wanted.base is not None:
-        return False
-    if wanted.platform is None or project is None or version is None:
+    if ("any" not in containers and wanted.base is not None) or wanted.platform is None:
         return False
     return any(
-        fits_platform(wanted.platform, tag.get("cmtconfig"))
-        and (tag.get("project"), tag.get("release")) == (project, version)
+        fits_platform(wanted.platform, tag.get("cmtconfig")) and (tag.get("project"), tag.get("release")) in versions
         for tag in published.get("tags") or []
     )
 
@@ -728,10 +738,19 @@ def fits_platform(platform: str, cmtconfig: str | None) -> bool:
     return cmtconfig is not None and (platform == cmtconfig or fully_matches(platform, cmtconfig))
 
 
+def regexp_problem(platform: str | None, published: Row) -> str | None:
+    """A platform that is a regular expression must match something."""
+    unresolved = platform and resolve_platform(platform, published.get("cmtconfigs") or []) is None
+    return "-regexpcmtconfig" if platform and unresolved and not fully_matches(platform, platform) else None
+
+
 def software(case: Case, queue: Queue) -> str | None:
     """software: "Release/cache Availability Check"; for tasks with transHome or a container."""
-    if not case.task.get("trans_home") and not case.task.get("container_name"):
-        return None
+    asks = case.task.get("trans_home") or case.task.get("container_name")
+    return software_problem(case, queue, production_releases) if asks else None
+
+
+def software_problem(case: Any, queue: Queue, releases_of: Callable[[Any], Releases]) -> str | None:
     releases = queue.row.get("releases") or []
     if "ANY" in releases:
         return None
@@ -739,18 +758,12 @@ def software(case: Case, queue: Queue) -> str | None:
     if "AUTO" not in releases or published is None:
         return "-cache"
     wanted = read_architecture(case.task.get("architecture"))
-    if not hardware_fits(wanted, published.get("architectures") or []):
-        return "-cache"
+    fits = hardware_fits(wanted, published.get("architectures") or [])
     if case.task.get("container_name"):
-        if not container_fits(case, published):
-            return "-cache"
-    elif not release_fits(case, wanted, published):
-        return "-cache"
-    platform = wanted.platform
-    if platform and not fully_matches(platform, platform):
-        resolved = resolve_platform(platform, published.get("cmtconfigs") or [])
-        return None if resolved is not None else "-regexpcmtconfig"
-    return None
+        fits = fits and container_fits(case, published)
+    elif case.task.get("trans_home"):
+        fits = fits and release_fits(releases_of(case), wanted, published)
+    return regexp_problem(wanted.platform, published) if fits else "-cache"
 
 
 def memory(case: Case, queue: Queue) -> str | None:
@@ -793,17 +806,20 @@ def unit_bytes(unit: str | None) -> int:
     return {"k": KIB, "M": MIB, "G": GIB}.get((unit or "")[:1], 1)
 
 
+def output_bytes(case: Case) -> Fraction:
+    """Of a job: by its events or by its input."""
+    unit = case.task.get("out_disk_unit") or ""
+    each = exact(case.task.get("out_disk_count")) * unit_bytes(unit)
+    return each * (case.events_per_job if "PerEvent" in unit else case.input_mb_per_job)
+
+
 def scratch_disk(case: Case, queue: Queue) -> str | None:
     """scratch-disk: maxwdir / cores of the unified queue is larger than input + max(0.5 GB, output) + work."""
     if queue.maxwdir == 0:
         return None
-    task = case.task
-    unit = task.get("out_disk_unit") or ""
-    output = max(exact(task.get("out_disk_count")), Fraction(0)) * unit_bytes(unit)
-    output *= case.events_per_job if "PerEvent" in unit else case.input_mb_per_job
-    work = exact(task.get("work_disk_count")) * unit_bytes(task.get("work_disk_unit"))
+    work = exact(case.task.get("work_disk_count")) * unit_bytes(case.task.get("work_disk_unit"))
     read = Fraction(0) if reads_directly(case, queue) else case.input_bytes_per_job
-    need = read + max(Fraction(512 * MIB), output) + work
+    need = read + max(Fraction(512 * MIB), output_bytes(case)) + work
     return None if queue.maxwdir * MIB / queue.unified_cores > need else "-disk"
 
 
@@ -932,7 +948,7 @@ def no_pilot(case: Case, queue: Queue) -> str | None:
 
 def express_network_threshold(case: Case, queue: Queue) -> str | None:
     """express-network-threshold: express jobs need a good link."""
-    least = exact(case.config("NW_THRESHOLD", "1.7")) * exact(case.config("NW_WEIGHT_MULTIPLIER", 1))
+    least = case.setting("NW_THRESHOLD", "1.7") * case.setting("NW_WEIGHT_MULTIPLIER", 1)
     return "-lowNetworkWeight" if case.express and network_weight(case, queue) < least else None
 
 
@@ -965,14 +981,16 @@ def network_weight(case: Case, queue: Queue) -> Fraction:
         return Fraction(5, 2)
     link = case.link(queue)
     queued = 2 - min(case.queued_on(link), Fraction(300)) / 300
+    return (queued + throughput_weight(link, THROUGHPUT_STEPS)) / 2
+
+
+def throughput_weight(link: Row, steps: list[tuple[int, str]]) -> Fraction:
+    """By the rate of the last hour, day or week, else by closeness."""
     measured = [link[key] for key in ("mbps_1h", "mbps_1d", "mbps_1w") if link.get(key) is not None]
     if measured:
-        rate = exact(measured[0])
-        throughput = next((Fraction(weight) for over, weight in THROUGHPUT_STEPS if rate > over), Fraction(1))
-    else:
-        closeness = link.get("closeness")
-        throughput = 1 + (11 - (NO_CLOSENESS if closeness is None else exact(closeness))) / 11
-    return (queued + throughput) / 2
+        return next((Fraction(weight) for over, weight in steps if exact(measured[0]) > over), Fraction(1))
+    closeness = link.get("closeness")
+    return 1 + (11 - (NO_CLOSENESS if closeness is None else exact(closeness))) / 11
 
 
 def slots(case: Case, queue: Queue) -> int | None:
@@ -1009,7 +1027,13 @@ def running_number(case: Case, queue: Queue) -> int:
 
 def assigned_number(case: Case, queue: Queue) -> int:
     """Assigned jobs; they do not count where the input is local."""
-    return 0 if case.availability(queue).is_local else case.jobs(queue, "assigned")
+    return 0 if case.is_here(queue) else case.jobs(queue, "assigned")
+
+
+def data_weight(case: Case, queue: Queue) -> Fraction:
+    """weight-data: size found in all, less for each missing file."""
+    whole, missing = case.input_size, case.missing(queue)
+    return (2 * whole - missing.size) / (whole * (Fraction(missing.files, 100) + 1)) if whole else Fraction(1)
 
 
 def weight_of(case: Case, queue: Queue) -> Fraction:
@@ -1021,11 +1045,7 @@ def weight_of(case: Case, queue: Queue) -> Fraction:
     else:
         many = Fraction(2 if assigned else 1)
     weight = (running_number(case, queue) + 1) / ((activated + assigned + starting + defined + 10) * many)
-    data = case.availability(queue)
-    if data.total_size > 0:
-        found = data.available_size + data.total_size
-        weight *= found / (data.total_size * (Fraction(data.missing_files, 100) + 1))
-    return weight * network_weight(case, queue)
+    return weight * data_weight(case, queue) * network_weight(case, queue)
 
 
 def cap(case: Case, queue: Queue) -> str | None:

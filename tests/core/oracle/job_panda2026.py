@@ -17,26 +17,31 @@ from tests.core.oracle import job_documented as model
 from tests.core.oracle.job_documented import (
     COMPARE,
     MIB,
-    NO_CLOSENESS,
     TASK_DEFAULTS,
     Case,
     Queue,
     Row,
     all_queues,
+    assigned_number,
     attribute,
     average_disk_io,
+    cpus_of,
+    data_weight,
     exact,
+    field_applies,
     found_and_total,
     fully_matches,
-    held,
-    is_complete,
-    is_pseudo,
     names_in,
+    output_bytes,
     process_group,
+    read_cpu,
     read_release,
     reads_directly,
-    resolve_platform,
+    regexp_problem,
+    replicas_of,
     slots,
+    throughput_weight,
+    under_one_of,
     unit_bytes,
 )
 
@@ -46,20 +51,9 @@ SHUT = ("OFF", "TEST")
 # --- The world --------------------------------------------------------------------------------------------------------
 
 
-def replicas_of(dataset: Row) -> dict[str, Row]:
-    return {name: replica or {} for name, replica in (dataset.get("replicas") or {}).items()}
-
-
 def usable_space(storage: Row) -> Fraction:
     gained = exact(storage.get("space_free")) + exact(storage.get("space_expired"))
     return gained - exact(storage.get("space_min_free")) - exact(storage.get("space_unavailable"))
-
-
-class Missing(NamedTuple):
-    """The part of the task's input that is not at a queue."""
-
-    files: int
-    size: Fraction
 
 
 @dataclass
@@ -67,11 +61,8 @@ class Panda(Case):
     """One task in a world, as PanDA's code sees it."""
 
     incomplete_if: ClassVar[str] = "inputPreStaging"  # the split rule that lets input be incomplete
+    any_serves_tags: ClassVar[bool] = False  # releases ANY serve tasks that want images of tags alone
     only_site: bool = False  # the task's own site is one queue (sitePreAssigned)
-
-    def setting(self, key: str, default: Any, *, zero_is_default: bool = False) -> Fraction:
-        value = exact(self.config(key, default))
-        return exact(default) if zero_is_default and value == 0 else value
 
     @property
     def flagged_active(self) -> bool:
@@ -119,49 +110,7 @@ class Panda(Case):
         """L: jobs of the share that may wait at a queue anyway."""
         return self.setting(f"NQUEUELIMITSITE_{self.task.get('gshare')}", 20, zero_is_default=True)
 
-    @property
-    def intensive(self) -> bool:
-        return exact(self.task.get("io_intensity")) > self.setting("IO_INTENSITY_CUTOFF", 200)
-
     # Input
-
-    def real_input(self) -> list[tuple[bool, Row]]:
-        """The input datasets that are no pseudo ones, and whether they are the primary one."""
-        found = [(number == 0, name, self.dataset(name)) for number, name in enumerate(self.task.get("input") or [])]
-        return [(is_primary, dataset) for is_primary, name, dataset in found if not is_pseudo(name, dataset)]
-
-    def missing(self, queue: Queue, *, tape: bool = False) -> Missing:
-        """Unique files that are not available (conventions.md, Available input); `tape`: copies on tape count."""
-        sizes: dict[str, Fraction] = {}
-        there: set[str] = set()
-        for is_primary, dataset in self.real_input():
-            for file in dataset.get("files") or []:
-                sizes.setdefault(file["lfn"], exact(file.get("size")))
-            there |= self._there(queue, dataset, is_primary=is_primary, tape=tape)
-        gone = sizes.keys() - there
-        return Missing(len(gone), sum((sizes[lfn] for lfn in gone), Fraction(0)))
-
-    def _there(self, queue: Queue, dataset: Row, *, is_primary: bool, tape: bool) -> set[str]:
-        lfns = [file["lfn"] for file in dataset.get("files") or []]
-        replicas = {
-            name: one for name, one in replicas_of(dataset).items() if name in queue.inputs and not one.get("vp")
-        }
-        complete = {name for name, replica in replicas.items() if self.merging or is_complete(replica, len(lfns))}
-        counting = {name for name in replicas if tape or not self.storage(name).get("is_tape")}
-        if complete & counting:
-            return set(lfns)
-        if complete or not is_primary or (self.intensive and not self.split("inputPreStaging")):
-            return set()
-        return set().union(*(held(replicas[name], lfns) for name in counting))
-
-    @property
-    def input_size(self) -> Fraction:
-        files = {file["lfn"]: file for _, dataset in self.real_input() for file in dataset.get("files") or []}
-        return sum((exact(file.get("size")) for file in files.values()), Fraction(0))
-
-    def is_here(self, queue: Queue) -> bool:
-        """All of the input is on disk at the queue."""
-        return self.missing(queue).size == 0
 
     def sources(self, dataset: Row) -> list[Row]:
         """The storages that have a dataset, as far as the task regards it complete there; tape counts."""
@@ -269,11 +218,9 @@ def _shares_output(case: Panda, queue: Queue, names: list[str]) -> bool:
 
 
 def _merge_site_is_stale(case: Panda) -> bool:
-    """Changed since it was made, and that more than 24 h ago; and the task frozen for more than 6 h."""
-    modified, created = (case.hours_ago(case.primary.get(key)) for key in ("modified", "created"))
+    """As in doc; and the task frozen for more than 6 h."""
     frozen = case.hours_ago(case.task.get("frozen"))
-    changed = modified is not None and created is not None and modified != created and modified > 24
-    return changed and frozen is not None and frozen > 6
+    return model.merge_site_is_stale(case) and frozen is not None and frozen > 6
 
 
 # --- The rules: each gives PanDA's tag if the queue fails, else None --------------------------------------------------
@@ -334,23 +281,9 @@ def zero_share(case: Panda, queue: Queue) -> str | None:
     if process_group(case.task.get("processing_type")) == "test":
         return None
     for item in names_in(queue.row.get("fairsharepolicy")):
-        if all(_field_matches(case, field) for field in item.split(":")[:-1]):
+        if all(field_applies(case, field) for field in item.split(":")[:-1]):
             return "-zeroshare" if item.split(":")[-1].strip() in ("0", "0%") else None
     return None
-
-
-def _field_matches(case: Panda, field: str) -> bool:
-    values = {
-        "type": process_group(case.task.get("processing_type")),
-        "group": case.task.get("working_group") or "",
-        "gshare": case.task.get("gshare"),
-    }
-    key, _, wanted = field.partition("=")
-    if key in values:
-        value = values[key]
-        return value is None or wanted == "any" or fully_matches(wanted.replace("*", ".*"), value)
-    priority = re.fullmatch(r"priority(>=|<=|==|!=|>|<|=)(\d+)", field)
-    return not priority or case.merging or COMPARE[priority[1]](Fraction(case.priority), Fraction(priority[2]))
 
 
 def jumbo_queue(case: Panda, queue: Queue) -> str | None:
@@ -423,9 +356,9 @@ def read_architecture(text: Any) -> Wanted:
     cpu = re.search("#([^@&^]*)", text)
     gpu = re.search("&([^@#^]*)", text)
     if cpu:
-        cpus = [_read_cpu(one) for one in cpu[1].removeprefix("(").removesuffix(")").split("|")] if cpu[1] else []
+        cpus = [read_cpu(one) for one in cpu[1].removeprefix("(").removesuffix(")").split("|")] if cpu[1] else []
     else:
-        cpus = [] if text[0] in "^@&" else [_read_cpu(text.split("-")[0])]
+        cpus = [] if text[0] in "^@&" else [read_cpu(text.split("-")[0])]
     return Wanted(
         re.split("[@#&]", text, maxsplit=1)[0],
         base[1] or None if base else None,
@@ -435,20 +368,12 @@ def read_architecture(text: Any) -> Wanted:
 
 
 def _read_json(spec: Row) -> Wanted:
-    cpus = [{key: one.get(key) or "*" for key in ("arch", "vendor", "instr")} for one in spec.get("cpu_specs") or []]
     gpu = spec.get("gpu_spec")
     return Wanted(
-        spec.get("sw_platform"),
-        spec.get("base_platform") or None,
-        cpus,
+        spec.get("sw_platform"), spec.get("base_platform") or None, cpus_of(spec),
         {**gpu, **{key: gpu.get(key) or "*" for key in ("vendor", "model")}} if gpu else None,
         (spec.get("cpu_pref") or {}).get("preferred_architecture_level"),
-    )
-
-
-def _read_cpu(text: str) -> dict[str, str]:
-    arch, vendor, instr, *_ = [*text.split("-"), "", ""]
-    return {"arch": arch or "*", "vendor": vendor or "*", "instr": instr or "*"}
+    )  # fmt: skip
 
 
 def _read_gpu(text: str) -> dict[str, Any]:
@@ -547,9 +472,7 @@ def container_fits(case: Panda, name: str, published: Row) -> bool:
         return True
     if any(name == tag.get("container_name") or name in (tag.get("sources") or []) for tag in tags):
         return True
-    everywhere = ((case.world.get("software") or {}).get("ALL") or {}).get("tags") or []
-    sources = [source for tag in everywhere if tag.get("container_name") == name for source in tag.get("sources") or []]
-    return any_image and any(path.startswith(prefix) for path in [name, *sources] for prefix in containers)
+    return any_image and under_one_of(containers, name, case)
 
 
 def release_fits(case: Panda, wanted: Wanted, published: Row) -> bool:
@@ -568,25 +491,25 @@ def release_fits(case: Panda, wanted: Wanted, published: Row) -> bool:
 
 def software(case: Panda, queue: Queue) -> str | None:
     """software: only of tasks with transHome."""
-    if not case.task.get("trans_home"):
-        return None
+    return software_problem(case, queue, release_fits) if case.task.get("trans_home") else None
+
+
+def software_problem(case: Any, queue: Queue, fits_release: Callable[[Any, Wanted, Row], bool]) -> str | None:
     wanted = read_architecture(case.task.get("architecture"))
     container = case.task.get("container_name")
     releases = queue.row.get("releases") or []
     if releases == ["ANY"]:
-        unmet = wanted.cpus or wanted.gpu or (container and case.task.get("only_tags_for_fc"))
-        return "-cache" if unmet else None
+        of_tags = container and case.task.get("only_tags_for_fc") and not case.any_serves_tags
+        return "-cache" if wanted.cpus or wanted.gpu or of_tags else None
     published = (case.world.get("software") or {}).get(queue.unified)
     if releases != ["AUTO"] or published is None:
         return "-cache"
-    fits = hardware_fits(case, queue, wanted, published.get("architectures") or []) and (
-        container_fits(case, container, published) if container else release_fits(case, wanted, published)
-    )
-    if not fits:
-        return "-cache"
-    platform = wanted.platform
-    unresolved = resolve_platform(platform, published.get("cmtconfigs") or []) is None
-    return "-regexpcmtconfig" if platform and not fully_matches(platform, platform) and unresolved else None
+    fits = hardware_fits(case, queue, wanted, published.get("architectures") or [])
+    if container:
+        fits = fits and container_fits(case, container, published)
+    elif case.task.get("trans_home"):
+        fits = fits and fits_release(case, wanted, published)
+    return regexp_problem(wanted.platform, published) if fits else "-cache"
 
 
 def memory(case: Panda, queue: Queue) -> str | None:
@@ -613,17 +536,18 @@ def direct_io_only(case: Panda, queue: Queue) -> str | None:
     return None if case.merging else model.direct_io_only(case, queue)
 
 
+def work_bytes(case: Panda) -> Fraction:
+    """The work space and 300 MiB; 0 if unknown."""
+    task = case.task
+    known = exact(task.get("work_disk_count")) * unit_bytes(task.get("work_disk_unit")) + 300 * MIB
+    return Fraction(0) if task.get("work_disk_count") is None else known
+
+
 def scratch_disk(case: Panda, queue: Queue) -> str | None:
     """scratch-disk: input + max(1500 MiB, output) + work + 300 MiB, in whole MiB, are not over the job's part."""
-    task, unit = case.task, case.task.get("out_disk_unit") or ""
-    output = exact(task.get("out_disk_count")) * unit_bytes(unit)
-    output *= case.events_per_job if "PerEvent" in unit else case.input_mb_per_job
-    work = exact(task.get("work_disk_count")) * unit_bytes(task.get("work_disk_unit")) + 300 * MIB
-    if task.get("work_disk_count") is None:
-        work = Fraction(0)
     read = Fraction(0) if reads_directly(case, queue) else case.input_bytes_per_job
-    need = (read + max(Fraction(1500 * MIB), output) + work) // MIB
-    shared = task.get("core_count") in (None, 0, 1) and not case.makes_consumers
+    need = (read + max(Fraction(1500 * MIB), output_bytes(case)) + work_bytes(case)) // MIB
+    shared = case.task.get("core_count") in (None, 0, 1) and not case.makes_consumers
     part = queue.maxwdir / queue.unified_cores if shared else queue.maxwdir
     return "-disk" if queue.maxwdir and need > part else None
 
@@ -845,15 +769,8 @@ def network_weight(case: Panda, queue: Queue) -> Fraction:
     link = case.link(queue)
     waiting, cap = case.queued_on(link), case.setting("NQUEUED_SAT_CAP", 150)
     queued = 2 - (waiting / cap if waiting else 0)
-    measured = [link[key] for key in ("mbps_1h", "mbps_1d", "mbps_1w") if link.get(key) is not None]
-    if measured:
-        rate = exact(measured[0])
-        throughput = next((Fraction(weight) for over, weight in THROUGHPUT_STEPS if rate > over), Fraction(1))
-    else:
-        closeness = link.get("closeness")
-        throughput = 1 + (11 - (NO_CLOSENESS if closeness is None else exact(closeness))) / 11
     part = case.setting("NW_QUEUE_IMPORTANCE", "0.5")
-    return part * queued + (1 - part) * throughput
+    return part * queued + (1 - part) * throughput_weight(link, THROUGHPUT_STEPS)
 
 
 def running_number(case: Panda, queue: Queue) -> int:
@@ -872,11 +789,6 @@ def running_number(case: Panda, queue: Queue) -> int:
     return number if given is None else max(given // queue.own_cores, number)
 
 
-def assigned_number(case: Panda, queue: Queue) -> int:
-    """Assigned jobs, where data must move."""
-    return 0 if case.is_here(queue) else case.jobs(queue, "assigned")
-
-
 def live_jobs(case: Panda, queue: Queue) -> int:
     return (case.world.get("live_counter") or {}).get(queue.unified) or 0
 
@@ -889,12 +801,6 @@ def basic_weight(case: Panda, queue: Queue) -> Fraction:
         many = max(many, min(Fraction(2), Fraction(counts["assigned"] + 1, counts["activated"] + 1)))
     waiting = counts["activated"] + assigned_number(case, queue) + counts["starting"] + counts["defined"]
     return (running_number(case, queue) + 1) / ((waiting + live_jobs(case, queue) + 10) * many)
-
-
-def data_weight(case: Panda, queue: Queue) -> Fraction:
-    """weight-data."""
-    whole, missing = case.input_size, case.missing(queue)
-    return (2 * whole - missing.size) / (whole * (Fraction(missing.files, 100) + 1)) if whole else Fraction(1)
 
 
 def architecture_weight(case: Panda, queue: Queue) -> Fraction:
@@ -987,13 +893,10 @@ def min_weight(case: Panda, queue: Queue) -> str | None:
 
 
 LAST_FILTERS = [
-    Filter("lock", lock),
-    Filter("use-only-local-data", use_only_local_data),
-    Filter("cap", cap),
-    Filter("express-network-threshold", express_network_threshold),
-    Filter("cap-rt", cap_rt),
+    Filter("lock", lock), Filter("use-only-local-data", use_only_local_data), Filter("cap", cap),
+    Filter("express-network-threshold", express_network_threshold), Filter("cap-rt", cap_rt),
     Filter("min-weight", min_weight),
-]
+]  # fmt: skip
 
 
 # --- The decision -----------------------------------------------------------------------------------------------------

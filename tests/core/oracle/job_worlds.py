@@ -63,14 +63,11 @@ HARDWARE: list[list[Row]] = [
     [{"type": "cpu", "arch": ["x86_64"]}, {"type": "gpu", "vendor": ["nvidia"], "model": ["kt100"]}],
     [{"type": "cpu", "arch": ["x86_64", "excl"]}],
     [{"type": "cpu", "arch": ["any"], "vendor": ["intel", "excl"], "instr": ["any"]}],
-    [{"type": "cpu", "arch": [""], "vendor": [""]}],
-    [{"type": "cpu", "arch": ["aarch64"]}],
-    [{"type": "cpu", "vendor": ["intel"]}],
-    [{"type": "gpu", "vendor": ["nvidia", "excl"]}],
+    [{"type": "cpu", "arch": [""], "vendor": [""]}], [{"type": "cpu", "arch": ["aarch64"]}],
+    [{"type": "cpu", "vendor": ["intel"]}], [{"type": "gpu", "vendor": ["nvidia", "excl"]}],
     [{"type": "cpu", "arch": ["x86_64"]}, {"type": "gpu", "vendor": ["nvidia", "excl"], "model": ["any"]}],
-    [{"type": "cpu", "arch": ["aarch64"]}, {"type": "cpu", "arch": ["x86_64", "aarch64"]}],
-    [],
-]
+    [{"type": "cpu", "arch": ["aarch64"]}, {"type": "cpu", "arch": ["x86_64", "aarch64"]}], [],
+]  # fmt: skip
 IMAGE = "docker://atlas/athena:21.0.38"
 TAGS: list[Row] = [
     {"cmtconfig": PLATFORM, "container_name": "", "project": "Athena", "release": "21.0.38", "sources": []},
@@ -79,12 +76,9 @@ TAGS: list[Row] = [
     {"cmtconfig": PLATFORM, "container_name": "athena", "project": "Athena", "release": "21.0.39", "sources": [IMAGE]},
 ]  # fmt: skip
 PUBLISHED: Row = {
-    "cmtconfigs": [PLATFORM, "x86_64-slc6-gcc62-opt"],
-    "containers": ["any", "/cvmfs"],
-    "cvmfs": ["atlas", "nightlies"],
-    "architectures": [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}],
-    "tags": TAGS,
-}
+    "cmtconfigs": [PLATFORM, "x86_64-slc6-gcc62-opt"], "containers": ["any", "/cvmfs"], "cvmfs": ["atlas", "nightlies"],
+    "architectures": HARDWARE[0], "tags": TAGS,
+}  # fmt: skip
 
 Theme = dict[str, list[Any]]
 
@@ -394,17 +388,14 @@ class Parts:
 
 
 INPUTS: list[list[tuple[str, list[tuple[str, Any, Any]]]]] = [
-    [],
-    [("input", [("a1", GIB, 100)])],
-    [("input", [("a1", GIB, 100), ("a2", GIB, 50), ("a3", 2 * GIB, 25)])],
-    [("input", [("a1", 5 * GIB, 100), ("a2", 5 * GIB, 100)])],
-    [("input", [("a1", 0, 100), ("a2", None, 10)])],
+    [], [("input", [("a1", GIB, 100)])], [("input", [("a1", GIB, 100), ("a2", GIB, 50), ("a3", 2 * GIB, 25)])],
+    [("input", [("a1", 5 * GIB, 100), ("a2", 5 * GIB, 100)])], [("input", [("a1", 0, 100), ("a2", None, 10)])],
     [("input", [("a1", GIB, 100), ("a2", GIB, 100)]), ("input", [("b1", GIB, 7)])],
     [("input", [("a1", GIB, 100), ("a2", 3 * GIB, 10)]), ("input", [("a1", GIB, 100), ("b2", 2 * GIB, 1)])],
     [("input", [("a1", 1024**2, None)]), ("input", [("b1", 10 * GIB, 1), ("b2", 10 * GIB, 1)])],
     [("pseudo_input", [("p1", 0, 100), ("p2", 0, 100)])],
     [("input", [("a1", GIB, 100)]), ("pseudo_input", [("p1", 0, 10)])],
-]
+]  # fmt: skip
 
 STATISTICS: list[dict[str, int]] = [
     {"running": 50, "activated": 10, "starting": 2, "defined": 1, "assigned": 4},
@@ -422,6 +413,12 @@ NEAR_THEMES = {"high priority", "scouts", "event service", "express", "t1 weight
 NEAR_THEMES |= {f"panda: {name}" for name in ("t1 weight", "transferring", "nucleus", "activities", "pre-merged")}
 
 
+def unified(pick: Pick) -> Row:
+    """The fields of a unified queue."""
+    cores, maxrss, minrss = pick([8, 8, 1, 4]), pick([16000, 0, 32000]), pick([0, 0, 1000])
+    return {"type": "unified", "capability": "ucore", "corecount": cores, "maxrss": maxrss, "minrss": minrss}
+
+
 def _parts(pick: Pick, number: int, kind: str, cores: int) -> Parts:
     """A harmless queue, of a kind."""
     own, second, tape = f"DISK{number}", f"SECOND{number}", f"TAPE{number}"
@@ -435,34 +432,24 @@ def _parts(pick: Pick, number: int, kind: str, cores: int) -> Parts:
     elif kind == "neighbour":
         writes = ["NUC_DISK", own]
     if "unified" in kind:
-        queue |= {
-            "capability": "ucore",
-            "type": "unified",
-            "corecount": pick([8, 8, 1, 4]),
-            "maxrss": pick([16000, 0, 32000]),
-            "minrss": pick([0, 0, 1000]),
-        }
+        queue |= unified(pick)
     queue["astorages"] = {"read_lan": reads, "write_lan": writes}
     queue |= {"pilots": {"getjob": 5, "updatejob": 7}, "wnconnectivity": "full"}
-    parts = Parts(
-        number,
-        f"Q{number}",
-        queue,
-        {"site": f"S{number}", "type": "DATADISK", "space_free": 1000, "space_total": 5000},
-        {"site": f"S{number}", "type": "SCRATCHDISK", "space_free": 1000},
-        pick([{}, {"closeness": 4, "queued": 10, "mbps_1h": 80}, {"mbps_1w": 15}]),
-        stats=dict(pick(STATISTICS)),
-    )
+    disk = {"site": f"S{number}", "type": "DATADISK", "space_free": 1000, "space_total": 5000}
+    scratch = {"site": f"S{number}", "type": "SCRATCHDISK", "space_free": 1000}
+    link = pick([{}, {"closeness": 4, "queued": 10, "mbps_1h": 80}, {"mbps_1w": 15}])
+    parts = Parts(number, f"Q{number}", queue, disk, scratch, link, stats=dict(pick(STATISTICS)))
     for dataset, replica in enumerate(pick([["full", "full"], [], ["full"], ["part", "full"]])):
         parts.change(f"disk.{dataset}", replica)
     return parts
 
 
-def _replica(kind: str, lfns: list[str]) -> Row | None:
+def replica_of(kind: str, lfns: list[str]) -> Row | None:
     count = len(lfns)
     kinds: dict[str, Row | None] = {
         "full": {}, "counted": {"found": count, "total": count}, "part": {"found": count - 1, "total": count},
-        "one": {"found": 1, "total": count}, "named": {"found": 1, "total": count, "lfns": lfns[-1:]}, "none": None,
+        "one": {"found": 1, "total": count}, "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
+        "vp": {"vp": True}, "vp part": {"vp": True, "found": count - 1, "total": count}, "none": None,
     }  # fmt: skip
     return kinds[kind]
 
@@ -470,21 +457,20 @@ def _replica(kind: str, lfns: list[str]) -> Row | None:
 def _datasets(inputs: list[tuple[str, list[tuple[str, Any, Any]]]], queues: list[Parts]) -> Row:
     datasets: Row = {}
     for number, (kind, files) in enumerate(inputs):
-        names = ("lfn", "size", "nevents")
         replicas = {}
         for parts in queues:
             for where, at in (("disk", "DISK"), ("scratch", "SECOND"), ("tape", "TAPE")):
-                replica = _replica(parts.replicas.get(where, {}).get(number, "none"), [file[0] for file in files])
+                replica = replica_of(parts.replicas.get(where, {}).get(number, "none"), [file[0] for file in files])
                 if replica is not None:
                     replicas[f"{at}{parts.number}"] = replica
-        datasets[f"data{number}"] = {
-            "type": kind,
-            "files": [
-                {name: value for name, value in zip(names, file, strict=True) if value is not None} for file in files
-            ],
-            "replicas": replicas,
-        }
+        rows = [known(lfn=lfn, size=size, nevents=nevents) for lfn, size, nevents in files]
+        datasets[f"data{number}"] = {"type": kind, "files": rows, "replicas": replicas}
     return datasets
+
+
+def known(**fields: Any) -> Row:
+    """A row of the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _statistics(queues: list[Parts], apart: bool) -> list[Row]:
@@ -529,15 +515,21 @@ def random_panda_world(number: int, *themes: str) -> Row:
     return build_world(random.Random(number).choice, themes, THEMES | PANDA_THEMES)
 
 
+def drawn_once(
+    pick: Pick, attributes: Theme, is_of_world: Callable[[str], bool]
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """The attributes that are drawn once a world; and the others, not drawn yet."""
+    drawn = {path: pick(values) for path, values in attributes.items() if is_of_world(path.split(".")[0])}
+    once = {path: copy.deepcopy(value) for path, value in drawn.items() if value is not AS_IS}
+    return once, {path: values for path, values in attributes.items() if path not in drawn}
+
+
 def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] = THEMES) -> Row:
     chosen = list(themes) or [pick(list(catalogue)) for _ in range(pick([1, 2]))]
     attributes: dict[str, list[Any]] = {}
     for name in chosen:
         attributes |= catalogue[name]
-    once: dict[str, Any] = {
-        path: pick(values) for path, values in attributes.items() if path.split(".")[0] not in OF_QUEUES
-    }
-    once = {path: value for path, value in once.items() if value is not AS_IS}
+    once, each = drawn_once(pick, attributes, lambda kind: kind not in OF_QUEUES)
     many = "many queues" in chosen
     merging = once.get("task.is_merging") and once.get("task.merge_core_count") is not None
     cores = once.get("task.merge_core_count" if merging else "task.core_count", 1)
@@ -547,12 +539,11 @@ def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] =
     queues = []
     for number in range(1, pick(range(9, 13) if many else range(1, 9)) + 1):
         parts = _parts(pick, number, pick(kinds), harmless_cores)
-        for path, values in attributes.items():
-            if path.split(".")[0] in OF_QUEUES:
-                usual = [] if path == "queue.releases" else [AS_IS] * max(3, 1 + len(values) // 2)
-                value = pick(usual + values)
-                if value is not AS_IS:
-                    parts.change(path, copy.deepcopy(value))
+        for path, values in each.items():
+            usual = [] if path == "queue.releases" else [AS_IS] * max(3, 1 + len(values) // 2)
+            value = pick(usual + values)
+            if value is not AS_IS:
+                parts.change(path, copy.deepcopy(value))
         if not many and pick([False] * 4 + [True]):
             path, values = pick(_queue_paths(catalogue))
             parts.change(path, copy.deepcopy(pick(values)))
@@ -561,27 +552,20 @@ def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] =
         queues.append(parts)
 
     inputs = pick(INPUTS)
-    task: Row = {
-        "id": TASK,
-        "gshare": SHARE,
-        "nucleus": pick(["NUC"] * 12 + [None, "NOWHERE"]),
-        "input": [f"data{number}" for number in range(len(inputs))],
-        "split": {},
-    }
+    names = [f"data{number}" for number in range(len(inputs))]
+    nucleus = pick(["NUC"] * 12 + [None, "NOWHERE"])
+    task: Row = {"id": TASK, "gshare": SHARE, "nucleus": nucleus, "input": names, "split": {}}
     world: Row = {
-        "queues": {parts.name: parts.queue for parts in queues},
-        "nuclei": {"NUC": {}, "NOWHERE": {}},
+        "queues": {parts.name: parts.queue for parts in queues}, "nuclei": {"NUC": {}, "NOWHERE": {}},
         "storages": {
             "NUC_DISK": {"site": "NUC", "type": "DATADISK", "space_free": 1000},
             "SHARED_DISK": {"site": "SHARED", "type": "DATADISK", "space_free": 1000},
         },
         "links": [{"src": "NUC", "dst": "NUC", "queued": 1}, {"src": "S1", "dst": "NOWHERE", "queued": 1000}],
-        "datasets": _datasets(inputs, queues),
-        "statistics": _statistics(queues, apart=pick([False, True])),
-        "software": {parts.name: parts.software for parts in queues if parts.software is not None},
-        "config": {},
+        "datasets": _datasets(inputs, queues), "statistics": _statistics(queues, apart=pick([False, True])),
+        "software": {parts.name: parts.software for parts in queues if parts.software is not None}, "config": {},
         "tasks": [task],
-    }
+    }  # fmt: skip
     world["software"]["ALL"] = {"tags": TAGS}
     for parts in queues:
         number = parts.number
@@ -608,7 +592,7 @@ def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs
         world["storages"][f"TAPE{parts.number}"]["type"] = "DATATAPE"
     world["storages"] |= {"SOURCE": {"site": "SOURCE", **source}, "SHUT_DISK": {"site": "SHUT", "write_wan": "OFF"}}
     for number, (_, files) in enumerate(inputs):
-        replica = _replica(kind, [file[0] for file in files])
+        replica = replica_of(kind, [file[0] for file in files])
         others = {} if alone else world["datasets"][f"data{number}"]["replicas"]
         world["datasets"][f"data{number}"]["replicas"] = others | ({} if replica is None else {"SOURCE": replica})
     world["storages"]["NUC_DISK"]["write_wan"] = once.pop("nucleus.write_wan", None)

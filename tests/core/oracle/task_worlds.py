@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.core.oracle.job_worlds import AS_IS, GIB, OTHER_SHARE, SHARE, TASK, Draw, Pick, Row, Theme
+from tests.core.oracle.job_worlds import AS_IS, GIB, OTHER_SHARE, SHARE, TASK, Draw, Pick, Row, Theme, drawn_once, known
 
 PARENT = 999
 ENOUGH = 200 * 1024  # GB free
@@ -103,9 +103,7 @@ def build_world(pick: Pick, themes: Sequence[str]) -> Row:
     attributes: dict[str, list[Any]] = {}
     for name in chosen:
         attributes |= THEMES[name]
-    once = {path: pick(values) for path, values in attributes.items() if path.split(".")[0] in ONCE}
-    once = {path: copy.deepcopy(value) for path, value in once.items() if value is not AS_IS}
-    each = {path: values for path, values in attributes.items() if path.split(".")[0] not in ONCE}
+    once, each = drawn_once(pick, attributes, ONCE.__contains__)
     return _World(pick, once, each).made
 
 
@@ -116,19 +114,14 @@ class _World:
         self.names = [once.get(f"names.{number}", f"data{number}") for number in range(len(self.inputs))]
         source = once.get("source.kind", "full")
         self.made: Row = {
-            "now": "2026-03-01T12:00:00+00:00",
-            "queues": {},
-            "nuclei": {"NOWHERE": {}},
+            "now": "2026-03-01T12:00:00+00:00", "queues": {}, "nuclei": {"NOWHERE": {}}, "links": [],
             "storages": {"SOURCE": {"site": "SOURCE", "read_wan": once.get("source.read_wan")}},
-            "links": [],
             "datasets": {
                 name: {"type": kind, "files": _files(number, sizes), "replicas": {}}
                 for number, (name, (kind, sizes)) in enumerate(zip(self.names, self.inputs, strict=True))
             },
-            "remaining_work": {},
-            "config": {},
-            "tasks": [self._task()],
-        }
+            "remaining_work": {}, "config": {}, "tasks": [self._task()],
+        }  # fmt: skip
         for number in range(len(self.inputs)):
             self._put("SOURCE", number, source)
         for number in range(1, pick([1, 2, 3, 4, 5]) + 1):
@@ -181,12 +174,8 @@ class _World:
         made["storages"][tape] = {"site": name, "type": "DATATAPE", "is_tape": True}
         made["queues"][f"{name}_A"] = queue
         if self.pick([False, False, True]):
-            made["queues"][f"{name}_B"] = {
-                **queue,
-                "catchall": None,
-                "params": {},
-                "role": self.pick([role, "satellite"]),
-            }
+            other = self.pick([role, "satellite"])
+            made["queues"][f"{name}_B"] = {**queue, "catchall": None, "params": {}, "role": other}
         made["links"] += [
             {"src": "SOURCE", "dst": name, "queued": link.get("queued", 10)},
             {"src": name, "dst": name, "queued": link.get("second", 0), "queued_express": 5000},
@@ -203,14 +192,11 @@ class _World:
         dataset = self.made["datasets"][self.names[number]]
         lfns = [file["lfn"] for file in dataset["files"]]
         kinds: dict[str, Row | None] = {
-            "full": {},
-            "half": {"found": len(lfns) // 2, "total": len(lfns)},
+            "full": {}, "half": {"found": len(lfns) // 2, "total": len(lfns)},
             "one": {"found": 1, "total": len(lfns) + (len(lfns) == 1)},
             "last": {"found": 1, "total": len(lfns) + (len(lfns) == 1), "lfns": lfns[-1:]},
-            "sized": {"found": 1, "total": 2, "asize": GIB // 2},
-            "vp": {"vp": True},
-            "none": None,
-        }
+            "sized": {"found": 1, "total": 2, "asize": GIB // 2}, "vp": {"vp": True}, "none": None,
+        }  # fmt: skip
         if kinds[kind] is not None:
             dataset["replicas"][storage] = kinds[kind]
 
@@ -234,5 +220,4 @@ class _World:
 
 
 def _files(number: int, sizes: list[Any]) -> list[Row]:
-    files = [{"lfn": f"f{number}.{place}", "nevents": 10, "size": size} for place, size in enumerate(sizes)]
-    return [{key: value for key, value in file.items() if value is not None} for file in files]
+    return [known(lfn=f"f{number}.{place}", nevents=10, size=size) for place, size in enumerate(sizes)]

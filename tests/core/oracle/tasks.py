@@ -8,26 +8,26 @@ tag if the nucleus fails, else None. Comparisons are in exact fractions.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tests.core.oracle.job_documented import (
     GIB,
     QUEUE_DEFAULTS,
     TASK_DEFAULTS,
-    WORDS,
     Row,
+    TaskInWorld,
     attribute,
     exact,
     held,
     is_complete,
     is_pseudo,
+    replicas_of,
     total,
 )
-from tests.core.oracle.job_panda2026 import SHUT, replicas_of, usable_space
+from tests.core.oracle.job_panda2026 import SHUT, usable_space
 
 MODES = ("only", "allow")
 DAY = 86400
@@ -89,23 +89,10 @@ def site_of(queue: Row) -> Any:
 
 
 @dataclass
-class Case:
+class Case(TaskInWorld):
     """One task in a world."""
 
-    world: Row
-    task: Row
-    _located: dict[str, Located] = field(default_factory=dict)
-
-    def config(self, key: str, default: Any) -> Any:
-        config = self.world.get("config") or {}
-        return next((config[name] for name in (f"taskbrokerage:{key}", key) if config.get(name) is not None), default)
-
-    def setting(self, key: str, default: Any) -> Fraction:
-        return exact(self.config(key, default))
-
-    def split(self, key: str) -> Any:
-        value = (self.task.get("split") or {}).get(key)
-        return WORDS[key].get(value, value) if key in WORDS else value
+    component: ClassVar[str] = "taskbrokerage"
 
     @property
     def full_chain(self) -> Any:
@@ -138,9 +125,6 @@ class Case:
                 sites.setdefault(site_of(queue), []).append(queue)
         return {name: self._site(name, sites[name]) for name in sorted(sites)}
 
-    def storage(self, name: str) -> Row:
-        return dict((self.world.get("storages") or {}).get(name) or {})
-
     # Work
 
     def all_work(self, nucleus: str) -> Fraction:
@@ -161,8 +145,7 @@ class Case:
         names = self.task.get("input") or []
         if (self.task.get("params") or {}).get("task_broker_on_master"):
             names = names[:1]
-        known = self.world.get("datasets") or {}
-        found = [(name, known.get(name) or {}) for name in names]
+        found = [(name, self.dataset(name)) for name in names]
         return [row for name, row in found if not is_pseudo(name, row) and not (skips_logs and is_log_or_release(name))]
 
     def located(self, nucleus: Nucleus, *, skips_logs: bool) -> Located:
@@ -181,17 +164,6 @@ class Case:
 
     def input_files(self, *, skips_logs: bool) -> int:
         return sum(len(row.get("files") or []) for row in self.datasets(skips_logs=skips_logs))
-
-    # Time and data
-
-    def days_since(self, moment: Any) -> Fraction | None:
-        if moment is None:
-            return None
-        if isinstance(moment, dict):
-            return exact(moment["hours_ago"]) / 24
-        now = self.world.get("now")
-        past = (datetime.fromisoformat(now) if now else datetime.now(UTC)) - datetime.fromisoformat(moment)
-        return Fraction(past.total_seconds()) / DAY
 
     @property
     def intensive(self) -> bool:
@@ -277,11 +249,9 @@ class Doc:
 
     def before_data(self) -> list[tuple[str, Callable[[Case, Nucleus], str | None]]]:
         return [
-            ("task-nucleus-list", nucleus_list),
-            ("transfer-backlog", transfer_backlog),
-            ("nucleus-has-storage", self.has_storage),
-            ("nucleus-space", self.space),
-        ]
+            ("task-nucleus-list", nucleus_list), ("transfer-backlog", transfer_backlog),
+            ("nucleus-has-storage", self.has_storage), ("nucleus-space", self.space),
+        ]  # fmt: skip
 
     def has_storage(self, case: Case, nucleus: Nucleus) -> str | None:
         return None if nucleus.outputs else "-match"
@@ -449,8 +419,9 @@ class Panda(Doc):
 
     def skips_locality(self) -> bool:
         """task-locality-period: frozen for longer than DATA_LOCATION_CHECK_PERIOD (0: the default); as if disabled."""
-        days = self.case.days_since(self.case.task.get("frozen"))
-        return days is not None and days > (self.case.setting("DATA_LOCATION_CHECK_PERIOD", 7) or 7)
+        hours = self.case.hours_ago(self.case.task.get("frozen"))
+        period = self.case.setting("DATA_LOCATION_CHECK_PERIOD", 7, zero_is_default=True)
+        return hours is not None and hours > 24 * period
 
     def full_chain(self, nucleus: Nucleus) -> str | None:
         wanted, mode = self.case.full_chain, nucleus.mode
