@@ -16,6 +16,9 @@ from psycopg.types.json import Jsonb
 
 from broker import world
 from broker.laboratory.grid import grid
+from tests.core.brokerage.own_rules import add_rule
+from tests.core.brokerage.runs import ran
+from tests.core.brokerage.software_rows import Rows
 
 pytestmark = pytest.mark.slow
 
@@ -127,10 +130,7 @@ def _spoil(db: Connection, changes: list[Row]) -> list[int]:
 
 
 def _run(db: Connection, profile: str, **arguments: Any) -> int:
-    names = "".join(f", {name} => %({name})s" for name in arguments)
-    query = f"call brokerage.broker_jobs('grid', p_profile => %(profile)s, p_dry_run => true{names})"
-    [(run,)] = db.execute(query, {"profile": profile, **arguments}).fetchall()
-    return int(run)
+    return ran(db, "production_job", profile=profile, dry_run=True, **arguments)
 
 
 def _tasks(db: Connection, run: int) -> dict[int, tuple[Any, ...]]:
@@ -173,7 +173,7 @@ def test_tasks_with_null_or_extreme_figures_have_an_outcome(clone: Callable[[], 
     """Nulls, zeros and figures at the limits of the tables: every queue is decided about."""
     with clone() as db:
         spoilt = _spoil(db, _extremes())
-        tasks = _tasks(db, _run(db, profile, p_tasks=spoilt))
+        tasks = _tasks(db, _run(db, profile, tasks=spoilt))
         assert {task: said for task, said in tasks.items() if said[0] == "error"} == {}
         assert sorted(tasks) == spoilt
         assert _asked(db, profile, spoilt) > 5 * len(spoilt)
@@ -217,14 +217,9 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
         query = """update workload.task set current_priority = 5000
                     where task_id = (select min(task_id) from workload.task) returning task_id"""
         [(task,)] = db.execute(query).fetchall()
-        arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
         said = body.format(task=task) if language == "plpgsql" else f"select {body.format(task=task)}"
-        db.execute("create schema acme; grant usage on schema acme to public")
-        db.execute(f"create function acme.rule_odd({arguments}) returns text language {language} stable as $${said}$$")
-        db.execute("select brokerage.set_profile('acme', 'documented')")
-        rule = {"kind": "row rule", "position": 35, "function": "acme.rule_odd"}
-        db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
-        expected, run = _tasks(db, _run(db, "documented", p_limit=100)), _tasks(db, _run(db, "acme", p_limit=100))
+        add_rule(db, said, language=language)
+        expected, run = _tasks(db, _run(db, "documented", limit=100)), _tasks(db, _run(db, "acme", limit=100))
         status, _, reason, code, *counts = run.pop(task)
         assert (status, code, counts) == ("error", errcode, [0, 0, 0])
         assert message.format(task=task) in reason
@@ -248,23 +243,15 @@ def test_a_rule_that_raises_is_named_with_its_queue(
     clone: Callable[[], Connection], kind: str, result: str, body: str
 ) -> None:
     """The earlier rules leave the queue; errors of further tasks name the rule, which is asked once."""
+    query = "select queue from brokerage.decision where run_id = %s and verdict = 'c' group by 1 order by count(*) desc"
     with clone() as db:
-        run = _run(db, "documented", p_limit=20)
-        query = (
-            "select queue from brokerage.decision where run_id = %s and verdict = 'c' group by 1 order by count(*) desc"
-        )
+        run = _run(db, "documented", limit=20)
         [(queue,), *_] = db.execute(query, [run]).fetchall()
-        facts = "t brokerage.task_facts"
-        facts += "" if kind == "task rule" else ", q brokerage.queue_facts, p brokerage.pair_facts"
-        db.execute("create schema acme; grant usage on schema acme to public")
-        db.execute(
-            f"create function acme.odd({facts}) returns {result} stable return (" + body.format(queue=queue) + ")"
-        )
-        db.execute("select brokerage.set_profile('acme', 'documented')")
-        rule = {"kind": kind, "position": {"task rule": 5, "row rule": 35, "weight": 305}[kind], "function": "acme.odd"}
-        rule |= {"parameters": {"status": "failed"}} if kind == "task rule" else {}
-        db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
-        raised = [row for row in _tasks(db, _run(db, "acme", p_limit=20)).values() if row[0] == "error"]
+        rule: Row = {"kind": kind, "position": {"task rule": 5, "row rule": 35, "weight": 305}[kind], "result": result}
+        if kind == "task rule":
+            rule |= {"facts": "t brokerage.task_facts", "parameters": {"status": "failed"}}
+        add_rule(db, body.format(queue=queue), **rule)
+        raised = [row for row in _tasks(db, _run(db, "acme", limit=20)).values() if row[0] == "error"]
     place = "" if kind == "task rule" else f", queue {queue}"
     reasons = [reason for _, _, reason, *_ in raised]
     assert f"rule odd of profile acme{place}: division by zero" in reasons
@@ -282,13 +269,7 @@ def test_jobs_are_assigned_as_if_the_task_that_raises_were_absent(
             query = "select task_id from workload.task order by current_priority desc, task_id limit 40"
             tasks = [task for (task,) in db.execute(query).fetchall()]
             bad = tasks.pop(20)
-            arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
-            body = f"select case when 1 / (t.task_id - {bad}) > 1 then 'no' end"
-            db.execute("create schema acme; grant usage on schema acme to public")
-            db.execute(f"create function acme.rule_odd({arguments}) returns text language sql stable as $${body}$$")
-            db.execute("select brokerage.set_profile('acme', %s)", [profile])
-            rule = {"kind": "row rule", "position": 35, "function": "acme.rule_odd"}
-            db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
+            add_rule(db, f"select case when 1 / (t.task_id - {bad}) > 1 then 'no' end", profile)
             listed = [*tasks, bad] if raises else tasks
             db.execute("call brokerage.broker_jobs('grid', %s, 'acme', 1)", [listed])
             rows = db.execute("select task_id, queue, jobs from brokerage.assignment").fetchall()
@@ -332,45 +313,38 @@ FIGURES_OF_QUEUES: list[Row] = [
 ] + [dict.fromkeys([*BIG, "corecount"], value) for value in (0, None)]
 
 
-def _insert(db: Connection, table: str, row: Mapping[str, Any]) -> None:
-    columns = sql.SQL(", ").join(map(sql.Identifier, row))
-    values = sql.SQL(", ").join(sql.Placeholder() * len(row))
-    statement = sql.SQL("insert into {} ({}) values ({})").format(sql.Identifier(*table.split(".")), columns, values)
-    db.execute(statement, list(row.values()))
-
-
 def _add_bad_queues(db: Connection) -> set[str]:
     """Add absurd queues, and rows of things that do not exist; returns the names of the queues."""
-    names = set()
+    insert, names = Rows(db).insert, set()
     for number, row in enumerate([*TEXTS, *FIGURES_OF_QUEUES]):
         name = f"ZZ_BAD_{number:02}"
         names.add(name)
-        _insert(db, "resource.queue", {"setup": "grid", "queue": name, "panda_site": "ZZ", "releases": ["AUTO"], **row})
+        insert("resource.queue", setup="grid", queue=name, **{"panda_site": "ZZ", "releases": ["AUTO"], **row})
     figures = dict.fromkeys(["getjob", "updatejob", "workers_running", "core_running"], 999_999_999_999_999)
     for number, name in enumerate(sorted(names)):
         of_queue = {"setup": "grid", "queue": name}
         sign = -1 if number % 3 == 0 else 1
         counts = {column: sign * value for column, value in figures.items()}
-        _insert(db, "resource.queue_activity", {**of_queue, **counts, "average_diskio": 0, "ups": None})
+        insert("resource.queue_activity", **of_queue, **counts, average_diskio=0, ups=None)
         storage = {"direction": "write_lan", "scope": "default", "position": 1, "storage": "NOT_THERE"}
-        _insert(db, "resource.queue_storage", {**of_queue, **storage})
-        _insert(db, "resource.queue_storage", {**of_queue, **storage, "direction": "read_lan", "position": 7})
-        _insert(db, "resource.slot", {**of_queue, "number": 1, "numslots": [None, -5, 999_999_999_999_999][number % 3]})
+        insert("resource.queue_storage", **of_queue, **storage)
+        insert("resource.queue_storage", **of_queue, **{**storage, "direction": "read_lan", "position": 7})
+        insert("resource.slot", **of_queue, number=1, numslots=[None, -5, 999_999_999_999_999][number % 3])
         statistic = {**of_queue, "gshare": None, "status": ["running", None, "odd"][number % 3], "njobs": -3}
-        _insert(db, "workload.statistic", {**statistic, "diskio": 999_999_999_999_999})
+        insert("workload.statistic", **statistic, diskio=999_999_999_999_999)
         published = [
             5,
             [5, None, "x", {"type": 5}, {"type": "cpu", "arch": 5}, {"type": "gpu", "vendor": [None, {}]}],
             {},
         ]
         lists = {"cmtconfigs": [None, "(((", ""], "containers": [None], "cvmfs": [None, "any"]}
-        _insert(db, "resource.software", {**of_queue, **lists, "architectures": Jsonb(published[number % 3])})
+        insert("resource.software", **of_queue, **lists, architectures=Jsonb(published[number % 3]))
         tag = {"number": 1, "tag": None, "cmtconfig": "(((", "container_name": "\\", "sources": [None, ""]}
-        _insert(db, "resource.software_tag", {**of_queue, **tag})
+        insert("resource.software_tag", **of_queue, **tag)
         level = {"level": "x86_64-v3", "percent": [None, -1, 999][number % 3]}
-        _insert(db, "resource.architecture_level", {**of_queue, **level})
-    _insert(db, "resource.link", {"setup": "grid", "src": "ZZ", "dst": "ZZ", "closeness": -7, "queued": None})
-    _insert(db, "resource.nucleus", {"setup": "grid", "nucleus": "ZZ", "state": None, "bare_nucleus": "((("})
+        insert("resource.architecture_level", **of_queue, **level)
+    insert("resource.link", setup="grid", src="ZZ", dst="ZZ", closeness=-7, queued=None)
+    insert("resource.nucleus", setup="grid", nucleus="ZZ", state=None, bare_nucleus="(((")
     return names
 
 
@@ -380,9 +354,9 @@ def test_bad_queues_are_decided_and_do_not_change_other_decisions(
 ) -> None:
     """An unreadable value of a queue counts as not set; no task suffers. The choice depends on all queues."""
     with clone() as db:
-        expected = _decisions(db, _run(db, profile, p_limit=100))
+        expected = _decisions(db, _run(db, profile, limit=100))
         names = _add_bad_queues(db)
-        run = _run(db, profile, p_limit=100)
+        run = _run(db, profile, limit=100)
         assert {task: said for task, said in _tasks(db, run).items() if said[0] == "error"} == {}
         found = _decisions(db, run)
         added = {queue for _, queue in found} - {queue for _, queue in expected}

@@ -2,38 +2,32 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
 import scipy.stats
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from broker import world
 from broker.database_errors import from_database
 from broker.laboratory.grid import grid
+from tests.core.brokerage.runs import NOW, numbers, open_world, ran
+from tests.core.oracle.engine import drawn
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DUE = """select task_id from brokerage.due_task where setup = %s and algorithm = 'production_job'
           order by current_priority desc, task_id"""
 DECIDED = "select task_id from brokerage.task_decision where setup = %s and run_id = %s order by task_id"
 ELSEWHERE = "select brokerage.set_settings(%s, '{\"makes_jobs\": false}')"
 
 
-def _call(db: Connection, setup: str, **arguments: Any) -> int:
-    names = "".join(f", {name} => %({name})s" for name in arguments)
-    cursor = db.execute(f"call brokerage.broker_jobs(%(setup)s{names})", {"setup": setup, **arguments})
-    [(run,)] = cursor.fetchall()
-    return int(run)
-
-
-def _numbers(db: Connection, query: str, *parameters: Any) -> list[int]:
-    return [number for (number,) in db.execute(query, parameters).fetchall()]
+def _call(db: Connection, setup: str | None, **arguments: Any) -> int:
+    return ran(db, "production_job", setup, **arguments)
 
 
 @pytest.fixture
@@ -42,18 +36,9 @@ def db_with_grid(db: Connection) -> Connection:
     return db
 
 
-def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **queue: Any) -> Row:
-    """Two queues that take everything, and tasks with a number of one-file jobs."""
-    disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
-    name = {"panda_site": "S", "status": status, "pilots": {"getjob": 9, "updatejob": 9}, "astorages": disks, **queue}
-    data = [{"lfn": f"f{number}", "size": 1} for number in range(files)]
-    return {
-        "now": NOW.isoformat(),
-        "queues": {"QA": {**name}, "QB": {**name}},
-        "storages": {"DISK": {"site": "S", "space_free": 1000}},
-        "datasets": {"data": {"files": data, "replicas": {"DISK": {}}}},
-        "tasks": [{"input": ["data"], "split": {"nFilesPerJob": 1}, **task} for task in tasks],
-    }
+def _world(tasks: Sequence[Row], *, files: int = 3, **queue: Any) -> Row:
+    """Two queues that take everything."""
+    return open_world(["QA", "QB"], tasks, files=files, **queue)
 
 
 # --- Which tasks ------------------------------------------------------------------------------------------------------
@@ -63,38 +48,38 @@ def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **qu
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("tasks_a_commit", [7, 250])
 def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, tasks_a_commit: int) -> None:
-    due = _numbers(db_with_grid, DUE, "grid")
+    due = numbers(db_with_grid, DUE, "grid")
     assert len(due) > 20
-    run = _call(db_with_grid, "grid", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
-    assert _numbers(db_with_grid, DECIDED, "grid", run) == sorted(due)
+    run = _call(db_with_grid, "grid", profile=profile, tasks_a_commit=tasks_a_commit)
+    assert numbers(db_with_grid, DECIDED, "grid", run) == sorted(due)
     query = "select profile, algorithm, dry, tasks, ended_at is not null from brokerage.run where run_id = %s"
     assert db_with_grid.execute(query, [run]).fetchall() == [(profile, "production_job", False, len(due), True)]
     query = "select count(*) from brokerage.decision where run_id = %s group by task_id"
-    queues = _numbers(db_with_grid, "select count(*) from resource.candidate_queue where setup = 'grid'")
-    assert set(_numbers(db_with_grid, query, run)) == set(queues)  # each with each
+    queues = numbers(db_with_grid, "select count(*) from resource.candidate_queue where setup = 'grid'")
+    assert set(numbers(db_with_grid, query, run)) == set(queues)  # each with each
 
 
 @pytest.mark.slow
 def test_the_task_of_highest_priority_goes_first(db_with_grid: Connection) -> None:
-    due = _numbers(db_with_grid, DUE, "grid")
+    due = numbers(db_with_grid, DUE, "grid")
     query = "select current_priority from workload.task where setup = 'grid' and task_id = any (%s)"
-    assert len(set(_numbers(db_with_grid, query, due))) > 5
-    run = _call(db_with_grid, "grid", p_limit=6, p_tasks_a_commit=4)
-    assert _numbers(db_with_grid, DECIDED, "grid", run) == sorted(due[:6])
-    assert _call(db_with_grid, "grid", p_limit=0) > run
-    run = _call(db_with_grid, "grid", p_limit=2)
-    first = _numbers(db_with_grid, DECIDED, "grid", run)
+    assert len(set(numbers(db_with_grid, query, due))) > 5
+    run = _call(db_with_grid, "grid", limit=6, tasks_a_commit=4)
+    assert numbers(db_with_grid, DECIDED, "grid", run) == sorted(due[:6])
+    assert _call(db_with_grid, "grid", limit=0) > run
+    run = _call(db_with_grid, "grid", limit=2)
+    first = numbers(db_with_grid, DECIDED, "grid", run)
     again = {task for task in due[:6] if task in first}  # those with jobs left, which come first again
     assert set(first) - again <= set(due[6:8])
 
 
 def test_named_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}, {"id": 2, "status": "finished"}, {"id": 3}])])
-    run = _call(db, "default", p_tasks=[3, 2, 3])
-    assert _numbers(db, DECIDED, "default", run) == [2, 3]
-    assert _numbers(db, DUE, "default") == [1]
-    run = _call(db, "default", p_tasks=[])
-    assert _numbers(db, DECIDED, "default", run) == []
+    run = _call(db, "default", tasks=[3, 2, 3])
+    assert numbers(db, DECIDED, "default", run) == [2, 3]
+    assert numbers(db, DUE, "default") == [1]
+    run = _call(db, "default", tasks=[])
+    assert numbers(db, DECIDED, "default", run) == []
 
 
 @pytest.mark.parametrize(("change", "due"), [
@@ -109,10 +94,9 @@ def test_named_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     ({"label": None}, True),
     ({"label": "user"}, False),
 ])  # fmt: skip
-def test_a_task_is_due_by_its_status_label_and_input(rolled_back: Connection, change: Row, due: bool) -> None:
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [_world([{"id": 1, **change}])])
-    assert _numbers(rolled_back, DUE, "default") == ([1] if due else [])
+def test_a_task_is_due_by_its_status_label_and_input(lab: Connection, change: Row, due: bool) -> None:
+    world.load(lab, [_world([{"id": 1, **change}])])
+    assert numbers(lab, DUE, "default") == ([1] if due else [])
 
 
 @pytest.mark.slow
@@ -120,55 +104,50 @@ def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}])])
     _call(db, "default")
     query = "select sum(jobs)::int from brokerage.assignment where setup = 'default'"
-    assert _numbers(db, query) == [3]
-    assert _numbers(db, DUE, "default") == []
+    assert numbers(db, query) == [3]
+    assert numbers(db, DUE, "default") == []
     world.load(db, [_world([{"id": 1}], files=5)])  # new files have come
     assert db.execute(
         "select task_id, jobs_left from brokerage.due_task where algorithm = 'production_job'"
     ).fetchall() == [(1, 2)]
     _call(db, "default")
-    assert _numbers(db, query) == [5]
-    assert _numbers(db, DUE, "default") == []
+    assert numbers(db, query) == [5]
+    assert numbers(db, DUE, "default") == []
 
 
 def test_a_task_without_jobs_is_decided_only_when_it_is_named(db: Connection) -> None:
     world.load(db, [{**_world([{"id": 1, "input": []}]), "datasets": {}}])
-    assert _numbers(db, DUE, "default") == []
-    assert _numbers(db, DECIDED, "default", _call(db, "default")) == []
-    assert _numbers(db, DECIDED, "default", _call(db, "default", p_tasks=[1])) == [1]
-    assert _numbers(db, DUE, "default") == []
+    assert numbers(db, DUE, "default") == []
+    assert numbers(db, DECIDED, "default", _call(db, "default")) == []
+    assert numbers(db, DECIDED, "default", _call(db, "default", tasks=[1])) == [1]
+    assert numbers(db, DUE, "default") == []
 
 
 # --- Waiting ----------------------------------------------------------------------------------------------------------
 
 WAITS = [
-    ("documented", 500, timedelta(hours=1)),
-    ("documented", 799, timedelta(hours=1)),
-    ("panda2026", 899, timedelta(hours=1)),
-    ("panda2026", 900, timedelta(minutes=30)),
-    ("panda2026", 949, timedelta(minutes=30)),
-    ("panda2026", 950, timedelta(minutes=10)),
-]
+    ("documented", 500, timedelta(hours=1)), ("documented", 799, timedelta(hours=1)),
+    ("panda2026", 899, timedelta(hours=1)), ("panda2026", 900, timedelta(minutes=30)),
+    ("panda2026", 949, timedelta(minutes=30)), ("panda2026", 950, timedelta(minutes=10)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("profile", "priority", "wait"), WAITS)
 def test_a_pending_task_waits_by_its_priority_and_profile(
-    rolled_back: Connection, profile: str, priority: int, wait: timedelta
+    lab: Connection, profile: str, priority: int, wait: timedelta
 ) -> None:
-    db = rolled_back
-    db.execute("select 1")
-    world.load(db, [_world([{"id": 1, "current_priority": priority}], status="offline")])
-    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=None)
+    world.load(lab, [_world([{"id": 1, "current_priority": priority}], status="offline")])
+    run = _call(lab, "default", profile=profile, tasks_a_commit=None)
     query = "select status, retry_at from brokerage.task_decision where run_id = %s"
-    assert db.execute(query, [run]).fetchall() == [("pending", NOW + wait)]
-    assert _numbers(db, DUE, "default") == []
+    assert lab.execute(query, [run]).fetchall() == [("pending", NOW + wait)]
+    assert numbers(lab, DUE, "default") == []
     for moment, due in [(wait - timedelta(seconds=1), []), (wait, [1])]:
-        db.execute("select resource.set_clock('default', %s)", [NOW + moment])
-        assert _numbers(db, DUE, "default") == due
-    world.load(db, [{"queues": _world([])["queues"]}])
-    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=None)
-    assert db.execute(query, [run]).fetchall() == [("candidates", None)]
-    assert _numbers(db, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
+        lab.execute("select resource.set_clock('default', %s)", [NOW + moment])
+        assert numbers(lab, DUE, "default") == due
+    world.load(lab, [{"queues": _world([])["queues"]}])
+    run = _call(lab, "default", profile=profile, tasks_a_commit=None)
+    assert lab.execute(query, [run]).fetchall() == [("candidates", None)]
+    assert numbers(lab, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
 
 
 # --- What is stored ---------------------------------------------------------------------------------------------------
@@ -184,17 +163,15 @@ def _counts(db: Connection) -> Row:
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_a_dry_run_stores_only_decisions(db_with_grid: Connection, profile: str) -> None:
     db = db_with_grid
-    due, before = _numbers(db, DUE, "grid"), _counts(db)
-    run = _call(db, "grid", p_profile=profile, p_dry_run=True)
+    due, before = numbers(db, DUE, "grid"), _counts(db)
+    run = _call(db, "grid", profile=profile, dry_run=True)
     after = _counts(db)
     assert {name for name in before if after[name] != before[name]} == {
-        "brokerage.task_decision",
-        "brokerage.decision",
-        "brokerage.run",
-    }
-    assert _numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
-    assert _numbers(db, DUE, "grid") == due
-    real = _call(db, "grid", p_profile=profile, p_limit=1 if profile == "panda2026" else None)  # then others see it
+        "brokerage.task_decision", "brokerage.decision", "brokerage.run",
+    }  # fmt: skip
+    assert numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
+    assert numbers(db, DUE, "grid") == due
+    real = _call(db, "grid", profile=profile, limit=1 if profile == "panda2026" else None)  # then others see it
     query = """select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision
                 where run_id = %s order by task_id, queue"""
     decided = db.execute(query, [real]).fetchall()
@@ -212,7 +189,7 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
     def assigned(dsn: str, seed: int, tasks_a_commit: int) -> list[Any]:
         with psycopg.connect(dsn, autocommit=True) as db:
             db.execute(ELSEWHERE, ["grid"])  # jobs made by one turn count for the next one
-            _call(db, "grid", p_seed=seed, p_tasks_a_commit=tasks_a_commit)
+            _call(db, "grid", seed=seed, tasks_a_commit=tasks_a_commit)
             query = "select task_id, queue, jobs from brokerage.assignment order by task_id, queue"
             return db.execute(query).fetchall()
 
@@ -227,7 +204,7 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
 def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, profile: str) -> None:
     """A choice serves a chunk, so a queue ends less than one chunk above its capacity; no job is given twice."""
     db = db_with_grid
-    run = _call(db, "grid", p_profile=profile, p_seed=1)
+    run = _call(db, "grid", profile=profile, seed=1)
     query = """select a.jobs, d.verdict, d.queued, d.capacity, d.chunk
                  from brokerage.assignment a left join brokerage.decision d using (setup, run_id, task_id, queue)
                 where a.run_id = %s"""
@@ -268,16 +245,15 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     ({}, {"catchall": "jobChunkSize=-900000000000"}, 25),
     ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
 ])  # fmt: skip
-def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row, chunk: int) -> None:
+def test_a_choice_serves_a_chunk(lab: Connection, task: Row, queue: Row, chunk: int) -> None:
     """A chunk is 25 jobs, 2 for scouts, or as the queue says. An idle queue takes 20 jobs, so each is chosen once."""
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
-    _call(rolled_back, "default", p_tasks_a_commit=None, p_seed=1)
+    world.load(lab, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
+    _call(lab, "default", tasks_a_commit=None, seed=1)
     query = "select jobs from brokerage.assignment order by jobs desc"
     choices = 10 if chunk == 2 else 3 if chunk == 7 else 1
-    assert _numbers(rolled_back, query) == [min(choices * chunk, 80)] * (1 if chunk == 80 else 2)
+    assert numbers(lab, query) == [min(choices * chunk, 80)] * (1 if chunk == 80 else 2)
     query = "select jobs_left from brokerage.due_task where algorithm = 'production_job'"
-    assert sum(_numbers(rolled_back, query)) == max(80 - 2 * choices * chunk, 0)
+    assert sum(numbers(lab, query)) == max(80 - 2 * choices * chunk, 0)
 
 
 @pytest.mark.slow
@@ -292,27 +268,26 @@ def test_jobs_assigned_in_a_batch_count_for_its_later_tasks(
     del one["queues"]["QB"]
     world.load(db, [one])
     db.execute(ELSEWHERE, ["default"])
-    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
+    run = _call(db, "default", profile=profile, tasks_a_commit=tasks_a_commit)
     query = """select coalesce(a.jobs, 0) from brokerage.task_decision d
                  left join brokerage.assignment a using (setup, run_id, task_id) where run_id = %s order by task_id"""
-    assert _numbers(db, query, run) == jobs
+    assert numbers(db, query, run) == jobs
 
 
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_a_task_without_any_queue_waits(rolled_back: Connection, profile: str) -> None:
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [{**_world([{"id": 1}, {"id": 2}]), "queues": {}}])
-    run = _call(rolled_back, "default", p_tasks_a_commit=None, p_profile=profile)
+def test_a_task_without_any_queue_waits(lab: Connection, profile: str) -> None:
+    world.load(lab, [{**_world([{"id": 1}, {"id": 2}]), "queues": {}}])
+    run = _call(lab, "default", tasks_a_commit=None, profile=profile)
     query = (
         "select task_id, status, candidates, rejected, not_candidates from brokerage.task_decision where run_id = %s"
     )
-    decisions = rolled_back.execute(query, [run]).fetchall()
+    decisions = lab.execute(query, [run]).fetchall()
     assert sorted(decisions) == [(1, "pending", 0, 0, 0), (2, "pending", 0, 0, 0)]
-    assert rolled_back.execute("select * from brokerage.decision").fetchall() == []
-    assert rolled_back.execute("select * from brokerage.assignment").fetchall() == []
+    assert lab.execute("select * from brokerage.decision").fetchall() == []
+    assert lab.execute("select * from brokerage.assignment").fetchall() == []
 
 
-def test_batches_of_two_setups_are_independent(rolled_back: Connection) -> None:
+def test_batches_of_two_setups_are_independent(lab: Connection) -> None:
     """Both setups have the same tasks, queues and datasets; runs of one do not change the other."""
     stored = """select 1, task_id, retry_at::text, assigned_jobs from brokerage.task_state where setup = 'other'
                 union all
@@ -322,50 +297,49 @@ def test_batches_of_two_setups_are_independent(rolled_back: Connection) -> None:
                 union all
                 select 4, task_id, status, 0 from brokerage.task_decision where setup = 'other'"""
     tasks: list[Row] = [{"id": number} for number in (1, 2, 3)]
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [_world(tasks, files=9)], "other")
-    world.load(rolled_back, [_world(tasks)], "own")
+    world.load(lab, [_world(tasks, files=9)], "other")
+    world.load(lab, [_world(tasks)], "own")
     for setup in ("other", "own"):
-        rolled_back.execute(ELSEWHERE, [setup])
-    _call(rolled_back, "other", p_tasks_a_commit=None)
-    before = sorted(rolled_back.execute(stored).fetchall())
+        lab.execute(ELSEWHERE, [setup])
+    _call(lab, "other", tasks_a_commit=None)
+    before = sorted(lab.execute(stored).fetchall())
     for files, left in ((3, 0), (5, 0)):
-        world.load(rolled_back, [_world(tasks, files=files)], "own", merge=True)
-        _call(rolled_back, "own", p_tasks_a_commit=None)
+        world.load(lab, [_world(tasks, files=files)], "own", merge=True)
+        _call(lab, "own", tasks_a_commit=None)
         query = "select assigned_jobs::int from brokerage.task_state where setup = 'own' order by task_id"
-        assert _numbers(rolled_back, query) == [files] * 3
+        assert numbers(lab, query) == [files] * 3
         query = "select sum(jobs)::int from brokerage.{} where setup = 'own'"
-        assert _numbers(rolled_back, query.format("assignment")) == [3 * files]
-        assert _numbers(rolled_back, query.format("live_counter")) == [3 * files]
-        assert len(_numbers(rolled_back, DUE, "own")) == left
-    assert sorted(rolled_back.execute(stored).fetchall()) == before
+        assert numbers(lab, query.format("assignment")) == [3 * files]
+        assert numbers(lab, query.format("live_counter")) == [3 * files]
+        assert len(numbers(lab, DUE, "own")) == left
+    assert sorted(lab.execute(stored).fetchall()) == before
 
 
 @pytest.mark.slow
-def test_a_batch_may_run_and_be_rolled_back_within_a_transaction(db_with_grid: Connection) -> None:
+def test_a_batch_may_run_and_be_lab_within_a_transaction(db_with_grid: Connection) -> None:
     """The batch makes no commits of its own; a rollback of the transaction removes all of it."""
     db = db_with_grid
     before = _counts(db)
     with db.transaction(force_rollback=True):
-        run = _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
-        assert len(_numbers(db, DECIDED, "grid", run)) == 5
+        run = _call(db, "grid", tasks_a_commit=None, limit=5)
+        assert len(numbers(db, DECIDED, "grid", run)) == 5
     assert _counts(db) == before
     with pytest.raises(psycopg.errors.InvalidTransactionTermination) as raised, db.transaction():
         _call(db, "grid")
     assert "p_tasks_a_commit => null" in (from_database(raised.value).hint or "")
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as refused, db.transaction(force_rollback=True):
         db.execute("set transaction read only")
-        _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
+        _call(db, "grid", tasks_a_commit=None, limit=5)
     assert "the primary takes changes" in (from_database(refused.value).hint or "")
 
 
 @pytest.mark.parametrize(("arguments", "named"), [
     ({"setup": "nowhere"}, "nowhere"),
     ({"setup": None}, "null"),
-    ({"p_profile": "dox"}, "dox"),
-    ({"p_tasks_a_commit": 0}, "p_tasks_a_commit is 0"),
-    ({"p_tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
-    ({"p_limit": -1}, "p_limit is -1"),
+    ({"profile": "dox"}, "dox"),
+    ({"tasks_a_commit": 0}, "p_tasks_a_commit is 0"),
+    ({"tasks_a_commit": -1}, "p_tasks_a_commit is -1"),
+    ({"limit": -1}, "p_limit is -1"),
 ])  # fmt: skip
 def test_bad_arguments_of_a_batch_are_refused(db_with_grid: Connection, arguments: Row, named: str) -> None:
     before = _counts(db_with_grid)
@@ -409,23 +383,14 @@ def _cases(draw: Callable[..., Any]) -> tuple[Any, ...]:
         return [draw(values) for _ in range(number)]
 
     return (
-        draw(st.integers(0, 300)),
-        each(st.sampled_from([1.0, 0.001, 0.5, 3.25, 40.0])),
-        each(st.sampled_from([0, 1, 19, 20, 100])),
-        each(st.sampled_from([None, 0, 1, 20, 40, 1000])),
-        each(st.sampled_from([1, 2, 25, 100])),
-        draw(st.integers(-(2**63), 2**63 - 1)),
-    )
+        draw(st.integers(0, 300)), each(st.sampled_from([1.0, 0.001, 0.5, 3.25, 40.0])),
+        each(st.sampled_from([0, 1, 19, 20, 100])), each(st.sampled_from([None, 0, 1, 20, 40, 1000])),
+        each(st.sampled_from([1, 2, 25, 100])), draw(st.integers(-(2**63), 2**63 - 1)),
+    )  # fmt: skip
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=150,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@drawn(150)
 @given(_cases())
 def test_jobs_are_distributed_as_the_rules_say(rolled_back: Connection, case: tuple[Any, ...]) -> None:
     query = "select resource.draw(n, %s::bigint) from generate_series(1, 302) n order by n"
@@ -435,13 +400,7 @@ def test_jobs_are_distributed_as_the_rules_say(rolled_back: Connection, case: tu
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=100,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@drawn(100)
 @given(_cases(), st.data())
 def test_queues_to_be_tried_come_first(rolled_back: Connection, case: tuple[Any, ...], data: st.DataObject) -> None:
     """Queues of weight 0 that accept jobs get a chunk each before all others, also without a seed."""

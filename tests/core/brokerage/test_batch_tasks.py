@@ -9,10 +9,11 @@ import psycopg
 import pytest
 import scipy.stats
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.types.json import Jsonb
 
 from broker import world
 from tests.calls import Calls
+from tests.core.brokerage.own_rules import add_rule
+from tests.core.brokerage.runs import numbers, ran
 from tests.core.concurrency.racing import run_together
 from tests.core.oracle.profiles import without_job_check
 
@@ -56,13 +57,7 @@ def _tasks(count: int, **fields: Any) -> list[Row]:
 
 
 def _call(db: Connection, **arguments: Any) -> int:
-    names = "".join(f", {name} => %({name})s" for name in arguments)
-    [(run,)] = db.execute(f"call brokerage.broker_tasks('default'{names})", arguments).fetchall()
-    return int(run)
-
-
-def _numbers(db: Connection, query: str, *parameters: Any) -> list[int]:
-    return [number for (number,) in db.execute(query, parameters).fetchall()]
+    return ran(db, "production_task", "default", **arguments)
 
 
 def _state(db: Connection) -> Row:
@@ -87,13 +82,13 @@ def tasks_db(db: Connection) -> Connection:
 def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, tasks_a_commit: int) -> None:
     others = [{"id": 100, "status": "ready"}, {"id": 101, "label": "user"}, {"id": 102, "status": "finished"}]
     world.load(tasks_db, [_world([*_tasks(20), *others])])
-    assert _numbers(tasks_db, DUE) == list(range(1, 21))
-    run = _call(tasks_db, p_profile=profile, p_tasks_a_commit=tasks_a_commit)
-    assert _numbers(tasks_db, DECIDED, run) == list(range(1, 21))
+    assert numbers(tasks_db, DUE) == list(range(1, 21))
+    run = _call(tasks_db, profile=profile, tasks_a_commit=tasks_a_commit)
+    assert numbers(tasks_db, DECIDED, run) == list(range(1, 21))
     query = "select profile, algorithm, dry, tasks, ended_at is not null from brokerage.run where run_id = %s"
     assert tasks_db.execute(query, [run]).fetchall() == [(profile, "production_task", False, 20, True)]
-    assert _numbers(tasks_db, DUE) == []
-    assert _numbers(tasks_db, DECIDED, _call(tasks_db, p_profile=profile)) == []
+    assert numbers(tasks_db, DUE) == []
+    assert numbers(tasks_db, DECIDED, _call(tasks_db, profile=profile)) == []
     assert [task for task, _ in tasks_db.execute(SENT).fetchall()] == list(range(1, 21))
 
 
@@ -101,7 +96,7 @@ def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, task
 def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     """A named task that is not assigning keeps its status."""
     world.load(tasks_db, [_world([{"id": 1}, {"id": 2, "status": "pending"}, {"id": 3, "nucleus": "N2"}])])
-    _call(tasks_db, p_tasks=[1, 2, 3])
+    _call(tasks_db, tasks=[1, 2, 3])
     sent = dict(tasks_db.execute(SENT).fetchall())
     rows = tasks_db.execute("select task_id, status, nucleus from workload.task order by 1").fetchall()
     assert rows == [(1, "ready", sent[1]), (2, "pending", sent[2]), (3, "ready", "N2")]
@@ -111,7 +106,7 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     assert tasks_db.execute(query).fetchall() == [("N2", 1)]
     query = "select task_id, nucleus from monitor.task_decision order by task_id"
     assert dict(tasks_db.execute(query).fetchall()) == sent
-    _call(tasks_db, p_tasks=[3])
+    _call(tasks_db, tasks=[3])
     query = "select nucleus from monitor.task_decision where task_id = 3 order by run_id"
     assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run has sent it
 
@@ -120,10 +115,10 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
 def test_the_task_of_highest_priority_goes_first(tasks_db: Connection) -> None:
     tasks = [{"id": number, "current_priority": 100 + number % 7} for number in range(1, 21)]
     world.load(tasks_db, [_world(tasks)])
-    due = _numbers(tasks_db, DUE)
+    due = numbers(tasks_db, DUE)
     assert due[0] in (6, 13, 20)
-    assert _numbers(tasks_db, DECIDED, _call(tasks_db, p_limit=6, p_tasks_a_commit=4)) == sorted(due[:6])
-    assert _numbers(tasks_db, DECIDED, _call(tasks_db, p_limit=3)) == sorted(due[6:9])
+    assert numbers(tasks_db, DECIDED, _call(tasks_db, limit=6, tasks_a_commit=4)) == sorted(due[:6])
+    assert numbers(tasks_db, DECIDED, _call(tasks_db, limit=3)) == sorted(due[6:9])
 
 
 @pytest.mark.slow
@@ -137,7 +132,7 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
 
     def sent(dsn: str, seed: int, tasks_a_commit: int) -> list[Any]:
         with psycopg.connect(dsn, autocommit=True) as db:
-            _call(db, p_profile=profile, p_seed=seed, p_tasks_a_commit=tasks_a_commit)
+            _call(db, profile=profile, seed=seed, tasks_a_commit=tasks_a_commit)
             return db.execute(SENT).fetchall()
 
     first = sent(clones[0], 7, 250)
@@ -150,14 +145,12 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profile: str) -> None:
+def test_later_tasks_see_the_work_of_earlier_ones(lab: Connection, profile: str) -> None:
     """A task sees work of its share from its priority upward; tasks without a share see none.
 
     1000 events of 2 HS06 s are 2000 HS06 s; unknown work counts 300.
     """
-    db = rolled_back
-    db.execute("select 1")
-    without_job_check(db)
+    without_job_check(lab)
     tasks: list[Row] = [
         {"id": 1, "current_priority": 900, "cpu_time": 2},
         {"id": 2, "current_priority": 500, "cpu_time": 40, "cpu_time_unit": "mHS06sPerEvent"},
@@ -167,12 +160,12 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
         {"id": 6, "current_priority": 100, "gshare": None},
         {"id": 7, "current_priority": 90, "gshare": None},
     ]
-    world.load(db, [_world(tasks, events=1000, shares={"N1": 1000})])
-    run = _call(db, p_profile=profile, p_tasks_a_commit=None)
+    world.load(lab, [_world(tasks, events=1000, shares={"N1": 1000})])
+    run = _call(lab, profile=profile, tasks_a_commit=None)
     nothing = 1 / 50 if profile == "documented" else 1
     expected = [nothing, 1 / 2000, 1 / 2040, nothing, 1 / 302040, nothing, nothing]
     for task, weight in enumerate(expected, start=1):
-        assert db.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
+        assert lab.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
 
 
 @pytest.mark.slow
@@ -180,8 +173,8 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
 def test_later_tasks_see_work_across_commits_and_runs(tasks_db: Connection, tasks_a_commit: int) -> None:
     tasks = [{"id": number, "cpu_time": 2, "current_priority": 600 - number} for number in range(1, 6)]
     world.load(tasks_db, [_world(tasks, events=1000, shares={"N1": 1000})])
-    first = _call(tasks_db, p_tasks_a_commit=tasks_a_commit, p_limit=3)
-    second = _call(tasks_db, p_tasks_a_commit=tasks_a_commit)
+    first = _call(tasks_db, tasks_a_commit=tasks_a_commit, limit=3)
+    second = _call(tasks_db, tasks_a_commit=tasks_a_commit)
     works = [0, 2000, 4000, 6000, 8000]
     for task, work in enumerate(works, start=1):
         [(_, weight)] = tasks_db.execute(WEIGHTS, [first if task <= 3 else second, task]).fetchall()
@@ -195,9 +188,9 @@ def test_work_of_lower_priority_is_not_seen(tasks_db: Connection) -> None:
     world.load(
         tasks_db, [{"tasks": _world([{"id": 2, "current_priority": 101}, {"id": 3, "current_priority": 100}])["tasks"]}]
     )
-    run = _call(tasks_db, p_tasks=[2])
+    run = _call(tasks_db, tasks=[2])
     assert tasks_db.execute(WEIGHTS, [run, 2]).fetchall() == [("N1", 1 / 50)]
-    run = _call(tasks_db, p_tasks=[3])
+    run = _call(tasks_db, tasks=[3])
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 
@@ -210,7 +203,7 @@ def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
     works = {1: (timedelta(), 0), 2: (timedelta(minutes=59), 2000), 3: (timedelta(minutes=60), 2000)}
     for task, (later, work) in works.items():
         tasks_db.execute("select resource.set_clock('default', %s)", [NOW + later])
-        run = _call(tasks_db, p_tasks=[task])
+        run = _call(tasks_db, tasks=[task])
         [(_, weight)] = tasks_db.execute(WEIGHTS, [run, task]).fetchall()
         assert weight == pytest.approx(1 / max(work, 50), rel=1e-12)
 
@@ -220,7 +213,7 @@ def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
 def test_draws_follow_the_probabilities(tasks_db: Connection, profile: str) -> None:
     """600 tasks of equal facts, which bring no work: a chi-square test at 1e-6."""
     world.load(tasks_db, [_world(_tasks(600))])
-    run = _call(tasks_db, p_profile=profile, p_seed=4)
+    run = _call(tasks_db, profile=profile, seed=4)
     rows = tasks_db.execute("select nucleus, probability from brokerage.nucleus_assignment where run_id = %s", [run])
     found = rows.fetchall()
     chances = dict(found)
@@ -235,45 +228,43 @@ def test_draws_follow_the_probabilities(tasks_db: Connection, profile: str) -> N
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_pending_task_waits_half_an_hour(rolled_back: Connection, profile: str) -> None:
-    db = rolled_back
-    db.execute("select 1")
-    without_job_check(db)
-    world.load(db, [_world([{"id": 1}], nuclei={name: {"state": "TEST"} for name in SHARES})])
-    run = _call(db, p_profile=profile, p_tasks_a_commit=None)
+def test_a_pending_task_waits_half_an_hour(lab: Connection, profile: str) -> None:
+    without_job_check(lab)
+    world.load(lab, [_world([{"id": 1}], nuclei={name: {"state": "TEST"} for name in SHARES})])
+    run = _call(lab, profile=profile, tasks_a_commit=None)
     query = "select status, retry_at from brokerage.task_decision where run_id = %s"
-    assert db.execute(query, [run]).fetchall() == [("pending", NOW + timedelta(minutes=30))]
-    assert db.execute("select status, nucleus from workload.task").fetchall() == [("assigning", None)]
+    assert lab.execute(query, [run]).fetchall() == [("pending", NOW + timedelta(minutes=30))]
+    assert lab.execute("select status, nucleus from workload.task").fetchall() == [("assigning", None)]
     for moment, due in [(timedelta(), []), (timedelta(minutes=29, seconds=59), []), (timedelta(minutes=30), [1])]:
-        db.execute("select resource.set_clock('default', %s)", [NOW + moment])
-        assert _numbers(db, DUE) == due
-    world.load(db, [{"nuclei": {name: {"state": "ACTIVE"} for name in SHARES}}])
-    run = _call(db, p_profile=profile, p_tasks_a_commit=None)
-    assert db.execute(query, [run]).fetchall() == [("candidates", None)]
-    assert _numbers(db, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
+        lab.execute("select resource.set_clock('default', %s)", [NOW + moment])
+        assert numbers(lab, DUE) == due
+    world.load(lab, [{"nuclei": {name: {"state": "ACTIVE"} for name in SHARES}}])
+    run = _call(lab, profile=profile, tasks_a_commit=None)
+    assert lab.execute(query, [run]).fetchall() == [("candidates", None)]
+    assert numbers(lab, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
 
 
 def test_a_task_whose_input_is_nowhere_complete_waits_with_the_reason(tasks_db: Connection) -> None:
     one = _world([{"id": 1}])
     one["datasets"]["data"]["replicas"] = {"N1": {"found": 0, "total": 1}}
     world.load(tasks_db, [one])
-    run = _call(tasks_db, p_profile="unchecked")
+    run = _call(tasks_db, profile="unchecked")
     query = "select status, rule, retry_at from brokerage.task_decision where run_id = %s"
     expected = [("pending", "task-input-scan", NOW + timedelta(minutes=30))]
     assert tasks_db.execute(query, [run]).fetchall() == expected
     assert tasks_db.execute("select status, nucleus from workload.task").fetchall() == [("assigning", None)]
-    assert _numbers(tasks_db, DUE) == []
+    assert numbers(tasks_db, DUE) == []
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_dry_run_changes_nothing(tasks_db: Connection, profile: str) -> None:
     world.load(tasks_db, [_world(_tasks(20), events=1000)])
-    before, due = _state(tasks_db), _numbers(tasks_db, DUE)
-    run = _call(tasks_db, p_profile=profile, p_seed=1, p_dry_run=True)
+    before, due = _state(tasks_db), numbers(tasks_db, DUE)
+    run = _call(tasks_db, profile=profile, seed=1, dry_run=True)
     assert _state(tasks_db) == before
-    assert _numbers(tasks_db, DUE) == due
-    assert _numbers(tasks_db, DECIDED, run) == due
-    assert _numbers(tasks_db, "select count(*) from brokerage.decision where run_id = %s", run) == [60]
+    assert numbers(tasks_db, DUE) == due
+    assert numbers(tasks_db, DECIDED, run) == due
+    assert numbers(tasks_db, "select count(*) from brokerage.decision where run_id = %s", run) == [60]
 
 
 @pytest.mark.slow
@@ -284,14 +275,8 @@ def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> 
     """
     tasks = [{"id": number, "current_priority": 500 - number} for number in range(1, 9)]
     world.load(tasks_db, [_world(tasks, events=1000, shares={"N2": 0, "N1": 1000})])
-    arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
-    body = "select case when 1 / (t.task_id - 4) > 1 then 'no' end"
-    tasks_db.execute("create schema acme; grant usage on schema acme to public")
-    tasks_db.execute(f"create function acme.rule_odd({arguments}) returns text language sql stable as $${body}$$")
-    tasks_db.execute("select brokerage.set_profile('acme', 'documented')")
-    rule = Jsonb({"kind": "row rule", "position": 35, "function": "acme.rule_odd"})
-    tasks_db.execute("select brokerage.set_rule('acme', 'odd', %s, 'production_task')", [rule])
-    run = _call(tasks_db, p_profile="acme")
+    add_rule(tasks_db, "select case when 1 / (t.task_id - 4) > 1 then 'no' end", algorithm="production_task")
+    run = _call(tasks_db, profile="acme")
     query = "select task_id, status from brokerage.task_decision where run_id = %s order by 1"
     statuses = dict(tasks_db.execute(query, [run]).fetchall())
     assert statuses == {number: "error" if number == 4 else "candidates" for number in range(1, 9)}
@@ -318,35 +303,25 @@ def test_four_brokers_share_the_tasks(tasks_db: Connection, dsn: str) -> None:
     run_together(dsn, [broker] * 4, "broker")
     query = "select task_id, count(*) from brokerage.task_decision group by 1 order by 1"
     assert tasks_db.execute(query).fetchall() == [(number, 1) for number in range(1, 201)]
-    assert _numbers(tasks_db, "select count(*) from brokerage.run where tasks > 0")[0] > 1
-    assert _numbers(tasks_db, "select sum(tasks)::int from brokerage.run") == [200]
-    assert _numbers(tasks_db, "select count(*) from brokerage.nucleus_assignment") == [200]
+    assert numbers(tasks_db, "select count(*) from brokerage.run where tasks > 0")[0] > 1
+    assert numbers(tasks_db, "select sum(tasks)::int from brokerage.run") == [200]
+    assert numbers(tasks_db, "select count(*) from brokerage.nucleus_assignment") == [200]
     query = """select count(*) from workload.task t join brokerage.nucleus_assignment a using (setup, task_id)
                 where t.status = 'ready' and t.nucleus = a.nucleus"""
-    assert _numbers(tasks_db, query) == [200]
+    assert numbers(tasks_db, query) == [200]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_child_goes_where_its_parent_went_in_the_same_batch(rolled_back: Connection, profile: str, seed: int) -> None:
-    db = rolled_back
-    db.execute("select 1")
-    without_job_check(db)
+def test_a_child_goes_where_its_parent_went_in_the_same_batch(lab: Connection, profile: str, seed: int) -> None:
+    without_job_check(lab)
     tasks: list[Row] = [
         {"id": 1, "current_priority": 900, "split": {"fullChain": 2}},
         {"id": 2, "current_priority": 500, "split": {"fullChain": 3}, "parent": 1},
     ]
-    world.load(db, [_world(tasks, nuclei={name: {"bare_nucleus": "allow"} for name in SHARES})])
-    _call(db, p_profile=profile, p_seed=seed, p_tasks_a_commit=None)
-    assert len({nucleus for _, nucleus in db.execute(SENT).fetchall()}) == 1
-
-
-OWN_RULE = """
-create schema acme;
-grant usage on schema acme to broker_owner;
-create function acme.said(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
-language sql stable as $$ select case when q.queue = 'N1' then p.weight::text end $$;
-"""
+    world.load(lab, [_world(tasks, nuclei={name: {"bare_nucleus": "allow"} for name in SHARES})])
+    _call(lab, profile=profile, seed=seed, tasks_a_commit=None)
+    assert len({nucleus for _, nucleus in lab.execute(SENT).fetchall()}) == 1
 
 
 @pytest.mark.slow
@@ -361,15 +336,13 @@ def test_a_rule_behind_the_weights_reads_the_weight_that_decides(
     one = _world([{"id": 1, "current_priority": 900, "task_priority": 900}])
     out = {"storages": {**one["storages"], "OUT": {"site": "OUT"}}}
     world.load(tasks_db, [{**one, **out, "datasets": {"data": {"files": files, "replicas": {**found, "OUT": {}}}}}])
-    tasks_db.execute(OWN_RULE)
-    tasks_db.execute("select brokerage.set_profile('acme', %s)", [profile])
     query = "select weight, reason, rule, factors from brokerage.decision where run_id = %s and queue = 'N1'"
-    [(weight, _, _, factors)] = tasks_db.execute(query, [_call(tasks_db, p_profile="acme", p_dry_run=True)]).fetchall()
+    [(weight, _, _, factors)] = tasks_db.execute(query, [_call(tasks_db, profile=profile, dry_run=True)]).fetchall()
     assert (factors[1] == 0.5) == locality and (factors[1] == 1) != locality
-    rule = {"kind": "row rule", "position": 125, "function": "acme.said"}
-    tasks_db.execute("select brokerage.set_rule('acme', 'own', %s, 'production_task')", [Jsonb(rule)])
+    body = "select case when q.queue = 'N1' then p.weight::text end"
+    add_rule(tasks_db, body, profile, "production_task", position=125)
     for dry in (True, False):
-        run = _call(tasks_db, p_profile="acme", p_dry_run=dry)
-        assert tasks_db.execute(query, [run]).fetchall() == [(weight, str(weight), "own", factors)]
+        run = _call(tasks_db, profile="acme", dry_run=dry)
+        assert tasks_db.execute(query, [run]).fetchall() == [(weight, str(weight), "odd", factors)]
     [(_, nucleus)] = tasks_db.execute(SENT).fetchall()
     assert nucleus != "N1"

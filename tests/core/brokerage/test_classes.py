@@ -22,13 +22,6 @@ CRITICAL = {0.5: 41.136, 1: 6.31375, 1.5: 3.70518, 2: 2.91999, 5: 2.01505, 10: 1
 """Upper 5 percent points of Student's t, as printed tables have them."""
 
 
-@pytest.fixture
-def lab(rolled_back: Db) -> Db:
-    """A connection in a transaction: what is loaded is rolled back."""
-    rolled_back.execute("select")
-    return rolled_back
-
-
 def bound(freedom: float) -> float:
     """The upper 5 percent point of Student's t."""
     return float(scipy.stats.t.isf(0.05, freedom))
@@ -194,10 +187,8 @@ def test_a_queue_is_hi_within_the_limits_of_its_profile(lab: Db) -> None:
     world.load(lab, [{"jobs": jobs}], "w", merge=True)
     assert classes(lab, "documented") == {"AT": 0, "LONG": 0, "IDLE": 0}
     assert classes(lab, "panda2026") == {"AT": 1, "LONG": 1, "IDLE": 0}
-    lab.execute(
-        "insert into resource.queue_activity (setup, queue, laststart) values ('w', 'IDLE', %s)",
-        [NOW - timedelta(hours=23)],
-    )
+    started = "insert into resource.queue_activity (setup, queue, laststart) values ('w', 'IDLE', %s)"
+    lab.execute(started, [NOW - timedelta(hours=23)])
     assert classes(lab, "documented")["IDLE"] == 1
 
 
@@ -266,11 +257,9 @@ def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None,
     task: Row = {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"}
     states = [status for status, number in (jobs or {}).items() for _ in range(number)]
     given: Row = {
-        "now": NOW.isoformat(),
-        "users": {"ann": left},
-        "tasks": [{**task, **fields}],
+        "now": NOW.isoformat(), "users": {"ann": left}, "tasks": [{**task, **fields}],
         "jobs": [{"id": place + 1, "task": 1, "status": status} for place, status in enumerate(states)],
-    }
+    }  # fmt: skip
     with db.transaction(force_rollback=True):
         world.load(db, [given], "w")
         rows = db.execute("select task_class from brokerage.task_classes('w')").fetchall()
@@ -278,11 +267,7 @@ def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None,
 
 
 def test_a_task_has_the_class_of_its_user_share_and_status(lab: Db) -> None:
-    a, b, c = (
-        {"rem_slots_a": 1, "rem_slots_b": 0},
-        {"rem_slots_a": 0, "rem_slots_b": 1},
-        {"rem_slots_a": 0, "rem_slots_b": 0},
-    )
+    a, b, c = ({"rem_slots_a": left_a, "rem_slots_b": left_b} for left_a, left_b in ((1, 0), (0, 1), (0, 0)))
     assert of_task(lab, user=a) == 1
     assert of_task(lab, user=b) == 0
     assert of_task(lab, user=c) == -1
@@ -309,6 +294,9 @@ def test_nearly_done_tasks_are_class_s(lab: Db) -> None:
     assert of_task(lab, {"finished": 19, "running": 1}, {"rem_slots_a": 0, "rem_slots_b": 0}) == -1
 
 
+OF_USER: Row = {"id": 1, "label": "user"}
+
+
 def fact(db: Db, column: str, given: Row) -> object:
     of = (
         "facts_of_queues('w', true)"
@@ -320,37 +308,16 @@ def fact(db: Db, column: str, given: Row) -> object:
         return db.execute(f"select {column} from brokerage.{of}").fetchall()[0][0]
 
 
-@pytest.mark.parametrize(
-    ("column", "minutes", "given"),
-    [
-        ("site_class", 60, lambda at: {"queues": {"Q": {"site_class": 1, "site_classified": at}}}),
-        ("task_class", 15, lambda at: {"tasks": [{"id": 1, "label": "user", "task_class": 1, "task_classified": at}]}),
-        (
-            "rem_slots_a",
-            20,
-            lambda at: {
-                "tasks": [{"id": 1, "label": "user", "user": "ann"}],
-                "users": {"ann": {"rem_slots_a": 1, "evaluated": at}},
-            },
-        ),
-        (
-            "share_usage",
-            15,
-            lambda at: {
-                "tasks": [{"id": 1, "label": "user", "gshare": "g"}],
-                "shares": {"g": {"target": 4, "running": 4, "measured": at}},
-            },
-        ),
-        (
-            "share_usage_above",
-            15,
-            lambda at: {
-                "tasks": [{"id": 1, "label": "user"}],
-                "shares": {"L1 User Analysis": {"equivalent_usage_percent": 1, "measured": at}},
-            },
-        ),
-    ],
-)
+@pytest.mark.parametrize(("column", "minutes", "given"), [
+    ("site_class", 60, lambda at: {"queues": {"Q": {"site_class": 1, "site_classified": at}}}),
+    ("task_class", 15, lambda at: {"tasks": [{**OF_USER, "task_class": 1, "task_classified": at}]}),
+    ("rem_slots_a", 20, lambda at: {
+        "tasks": [{**OF_USER, "user": "ann"}], "users": {"ann": {"rem_slots_a": 1, "evaluated": at}}}),
+    ("share_usage", 15, lambda at: {
+        "tasks": [{**OF_USER, "gshare": "g"}], "shares": {"g": {"target": 4, "running": 4, "measured": at}}}),
+    ("share_usage_above", 15, lambda at: {
+        "tasks": [OF_USER], "shares": {"L1 User Analysis": {"equivalent_usage_percent": 1, "measured": at}}}),
+])  # fmt: skip
 def test_old_classes_do_not_count(lab: Db, column: str, minutes: int, given: Callable[[str | None], Row]) -> None:
     assert fact(lab, column, given(ago(minutes / 60))) == 1
     assert fact(lab, column, given(ago((minutes + 0.1) / 60))) is None
@@ -358,16 +325,14 @@ def test_old_classes_do_not_count(lab: Db, column: str, minutes: int, given: Cal
 
 
 BUSY: Row = {
-    "now": NOW.isoformat(),
-    "queues": {"Q": {}, "LOADED": {"site_class": -1}},
-    "users": {"bob": {"rem_slots_a": 5}},
+    "now": NOW.isoformat(), "queues": {"Q": {}, "LOADED": {"site_class": -1}}, "users": {"bob": {"rem_slots_a": 5}},
     "tasks": [
         {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"},
         {"id": 2, "label": "user", "gshare": "Express Analysis", "user": "cid", "status": "running"},
         {"id": 3, "label": "user", "gshare": "User Analysis", "user": "cid", "status": "running", "task_class": 0},
     ],
     "jobs": [job(1, "Q", 0.1, 2), job(2, "Q", 0.2, 2), running(3, "Q", "ann", task=1, created=ago(1.1))],
-}
+}  # fmt: skip
 
 
 def test_classify_stores_known_classes_and_leaves_the_others(lab: Db) -> None:
@@ -416,12 +381,10 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
         "queues": {
             "Q": {"type": "analysis", "pilots": {"getjob": 1}, "astorages": {"read_lan": ["S"], "write_lan": ["S"]}}
         },
-        "storages": {"S": {"space_free": 1000}},
-        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
+        "storages": {"S": {"space_free": 1000}}, "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
         "shares": {"User Analysis": {"usage_percent": 0.97, "measured": ago(0.1)}},
-        "tasks": [{**task, "id": 1, "user": "ann"}, {**task, "id": 2, "user": "bob"}],
-        "jobs": jobs,
-    }
+        "tasks": [{**task, "id": 1, "user": "ann"}, {**task, "id": 2, "user": "bob"}], "jobs": jobs,
+    }  # fmt: skip
     world.load(lab, [given], "w")
     query = "call brokerage.broker_analysis('w', p_profile => %s, p_tasks_a_commit => null)"
     lab.execute("call brokerage.classify('w', %s)", [profile])

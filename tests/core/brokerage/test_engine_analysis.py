@@ -9,6 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
+from tests.core.brokerage.own_rules import add_rule
 
 Db = psycopg.Connection[Any]
 Row = dict[str, Any]
@@ -41,6 +42,16 @@ def a_world(task: Row | None = None, queues: Mapping[str, Row] | None = None, **
 
 def storages(*names: str) -> Row:
     return {"astorages": {"read_lan": list(names), "write_lan": ["A_DISK"]}}
+
+
+def counts(*rows: tuple[str, str, int]) -> list[Row]:
+    """Statistics of the share: queue, status, number of jobs."""
+    return [{"queue": queue, "gshare": "User Analysis", "status": status, "njobs": n} for queue, status, n in rows]
+
+
+def dataset(files: int, **replicas: Row) -> Row:
+    """The dataset d, of small files."""
+    return {"d": {"files": [{"lfn": str(n), "size": 1} for n in range(files)], "replicas": replicas}}
 
 
 def decided(db: Db, given: Row, profile: str, setup: str = "w") -> Row:
@@ -186,33 +197,26 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
     offline["storages"]["A_DISK"]["read_wan"] = "OFF"
     assert why(decided(rolled_back, offline, "panda2026")) == {"A": "queue-status -status", "B": "anal-locality"}
     users = {"A": {"User Analysis": {"alice": {"queued": 101, "running": 0}}}}
-    counts = [
-        {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 200},
-        {"queue": "A", "gshare": "User Analysis", "status": "running", "njobs": 30},
-        {"queue": "B", "gshare": "User Analysis", "status": "activated", "njobs": 2000},
-    ]
-    problem = a_world({"task_priority": 1999}, user_queue_statistics=users, statistics=counts)
+    jobs = counts(("A", "activated", 200), ("A", "running", 30), ("B", "activated", 2000))
+    problem = a_world({"task_priority": 1999}, user_queue_statistics=users, statistics=jobs)
     expected = {"A": "stabilizer -badsite", "B": "anal-locality"}
     assert why(decided(rolled_back, problem, "panda2026")) == expected
     problem["tasks"][0]["task_priority"] = 2000
     assert why(decided(rolled_back, problem, "panda2026"))["B"] == "overloaded -overloaded"
-    problem["statistics"].append({"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 300})
+    problem["statistics"] += counts(("B", "running", 300))
     assert why(decided(rolled_back, problem, "panda2026")) == {"A": "stabilizer -badsite", "B": "1"}
 
 
 @pytest.mark.slow
 def test_a_second_pass_follows_the_reasons_of_an_overloaded_only_queue(rolled_back: Db) -> None:
     """The queue is lost to overloaded for good, not by a problem of the user: another pass decides (panda2026)."""
-    counts = [
-        {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
-        for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "running", 10))
-    ]
-    vp = a_world(queues={"A": storages("C_VP_DISK"), "B": {"status": "paused"}}, statistics=counts)
+    jobs = counts(("A", "activated", 100), ("A", "running", 10), ("B", "running", 10))
+    vp = a_world(queues={"A": storages("C_VP_DISK"), "B": {"status": "paused"}}, statistics=jobs)
     vp["datasets"]["d"]["replicas"] = {"C_VP_DISK": {}}
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
-    vp["statistics"] = [{**counts[0], "njobs": 21}]  # nothing runs there: rejected in any case
+    vp["statistics"] = counts(("A", "activated", 21))  # nothing runs there: rejected in any case
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
-    usual = a_world(statistics=[{**counts[0], "njobs": 21}])  # kept, as nothing else is left, and a problem
+    usual = a_world(statistics=counts(("A", "activated", 21)))  # kept, as nothing else is left, and a problem
     assert why(decided(rolled_back, usual, "panda2026")) == {"A": "overloaded -badsite", "B": "anal-locality"}
 
 
@@ -250,9 +254,8 @@ def test_doc_takes_every_complete_copy_and_panda2026_the_best_ones(rolled_back: 
     """Tape, virtual placements and unions: doc takes every complete copy, panda2026 the best ones."""
     file = {"files": [{"lfn": "f", "size": 3 * GIB, "nevents": 1}]}
     queues = {"T": storages("T_TAPE"), "V": storages("C_VP_DISK")}
-    given = a_world(
-        queues=queues, datasets={"d": {**file, "replicas": {"A_DISK": {}, "T_TAPE": {}, "C_VP_DISK": {"vp": True}}}}
-    )
+    copies = {"A_DISK": {}, "T_TAPE": {}, "C_VP_DISK": {"vp": True}}
+    given = a_world(queues=queues, datasets={"d": {**file, "replicas": copies}})
     said = why(decided(rolled_back, given, "documented"))
     assert sorted(said.values()) == ["1", "2", "3", "anal-locality"] and said["B"] == "anal-locality"
     expected = {"A": "1", "B": "anal-locality", "T": "anal-locality", "V": "anal-locality"}
@@ -265,11 +268,7 @@ def test_doc_takes_every_complete_copy_and_panda2026_the_best_ones(rolled_back: 
     assert {row["queue"] for row in decided(rolled_back, union, "documented")["candidates"]} == {"A", "B", "V"}
     said = why(decided(rolled_back, union, "panda2026"))
     assert said == {"A": "1", "B": "2", "V": "avoid-vp"}
-    some = a_world(
-        datasets={
-            "d": {"files": [{"lfn": x, "size": 1} for x in "fgh"], "replicas": {"B_DISK": {"found": 1, "total": 3}}}
-        }
-    )
+    some = a_world(datasets=dataset(3, B_DISK={"found": 1, "total": 3}))
     assert why(decided(rolled_back, some, "documented")) == {"A": "anal-locality", "B": "1"}
 
 
@@ -278,18 +277,16 @@ def test_input_at_a_queue_that_is_no_candidate_does_not_count(rolled_back: Db) -
     given = a_world(queues={"A": storages("T_TAPE"), "B": {"type": "production", **storages("A_DISK")}})
     given["datasets"]["d"]["replicas"] = {"A_DISK": {}, "T_TAPE": {}}
     [there] = decided(rolled_back, given, "panda2026")["candidates"]
-    assert there["queue"] == "A" and there["weight"] == pytest.approx(
-        0.001 * (1 + 2**-20), rel=1e-9
-    )  # a dataset on tape
+    on_tape = 0.001 * (1 + 2**-20)
+    assert (there["queue"], there["weight"]) == ("A", pytest.approx(on_tape, rel=1e-9))
     given["tasks"][0]["site"] = "B"
     assert why(decided(rolled_back, given, "panda2026")) == {"A": "anal-locality", "B": "1"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_reason_gives_the_part_of_the_input_that_is_there(rolled_back: Db, profile: str) -> None:
-    files = [{"lfn": str(n), "size": 1} for n in range(20)]
-    replicas = {"A_DISK": {}, "B_DISK": {"found": 5, "total": 20}, "T_TAPE": {"found": 0, "total": 20}}
-    given = a_world(queues={"T": storages("T_TAPE")}, datasets={"d": {"files": files, "replicas": replicas}})
+    copies = {"A_DISK": {}, "B_DISK": {"found": 5, "total": 20}, "T_TAPE": {"found": 0, "total": 20}}
+    given = a_world(queues={"T": storages("T_TAPE")}, datasets=dataset(20, **copies))
     answer = decided(rolled_back, given, profile)
     assert {row["queue"]: row["reason"] for row in answer["rejected"]} == {
         "B": "5 of 20 files of dataset d are there",
@@ -299,9 +296,8 @@ def test_the_reason_gives_the_part_of_the_input_that_is_there(rolled_back: Db, p
 
 def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -> None:
     """A copy counts by found = total; "regarded complete" decides only whether the task may run at all."""
-    files = [{"lfn": str(n), "size": 1} for n in range(20)]
     nearly = {"found": 19, "total": 20}
-    given = a_world(datasets={"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": nearly}}})
+    given = a_world(datasets=dataset(20, A_DISK={}, B_DISK=nearly))
     assert why(decided(rolled_back, given, "panda2026")) == {"A": "1", "B": "anal-locality"}
     given["datasets"]["d"]["replicas"]["A_DISK"] = nearly  # no whole copy is left: parts count
     assert why(decided(rolled_back, given, "panda2026")).keys() == {"A", "B"}
@@ -313,21 +309,15 @@ def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) ->
     """min-weight and final-availability come after the chain of filters: jobs go only where their input is."""
     low = a_world(config={"jobbroker:MIN_WEIGHT_user": 100})
     assert why(decided(rolled_back, low, "panda2026")) == {"A": "min-weight -below_min_weight", "B": "anal-locality"}
-    files = [{"lfn": str(n), "size": 1} for n in range(20)]
-    nearly = {"A_DISK": {"found": 19, "total": 20}}
-    lacking = a_world(
-        queues={"A": {"params": {"use_only_local_data": True}}}, datasets={"d": {"files": files, "replicas": nearly}}
-    )
+    nearly = dataset(20, A_DISK={"found": 19, "total": 20})
+    lacking = a_world(queues={"A": {"params": {"use_only_local_data": True}}}, datasets=nearly)
     lost = {"A": "final-availability -fileunavailable", "B": "anal-locality"}
     assert why(decided(rolled_back, lacking, "panda2026")) == lost
     lacking["tasks"][0]["task_priority"] = 2000
     assert why(decided(rolled_back, lacking, "panda2026")) == lost
     # with a problem of the user there, too, a reason of its own is enough
     lacking["user_queue_statistics"] = {"A": {"User Analysis": {"alice": {"queued": 101, "running": 0}}}}
-    lacking["statistics"] = [
-        {"queue": "A", "gshare": "User Analysis", "status": status, "njobs": njobs}
-        for status, njobs in (("activated", 200), ("running", 30))
-    ]
+    lacking["statistics"] = counts(("A", "activated", 200), ("A", "running", 30))
     again = {"A": "final-availability -fileunavailable", "B": "1"}
     assert why(decided(rolled_back, lacking, "panda2026")) == again
     lacking["tasks"][0]["task_priority"] = 1999
@@ -355,11 +345,8 @@ def test_queues_ruled_out_by_other_queues_are_rejected(rolled_back: Db) -> None:
     for queue in "AB":
         alone["queues"][queue]["status"] = "offline"
     assert why(decided(rolled_back, alone, "panda2026"))["A_HOSPITAL"] == "1"
-    counts = [
-        {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
-        for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "activated", 10), ("B", "running", 10))
-    ]
-    busy = a_world({"input": []}, statistics=counts)
+    jobs = counts(("A", "activated", 100), ("A", "running", 10), ("B", "activated", 10), ("B", "running", 10))
+    busy = a_world({"input": []}, statistics=jobs)
     assert why(decided(rolled_back, busy, "panda2026")) == {"A": "overloaded -overloaded", "B": "1"}
     busy["queues"]["B"]["status"] = "offline"
     assert why(decided(rolled_back, busy, "panda2026"))["A"] == "1"
@@ -371,17 +358,11 @@ def test_queues_ruled_out_by_other_queues_are_rejected(rolled_back: Db) -> None:
 
 @pytest.mark.slow
 def test_weights_of_analysis_are_those_worked_out_by_hand(rolled_back: Db) -> None:
-    counts = [
-        {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 3},
-        {"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 3},
-    ]
-    given = a_world({"input": []}, statistics=counts)
+    given = a_world({"input": []}, statistics=counts(("A", "activated", 3), ("B", "running", 3)))
     found = decided(rolled_back, given, "documented")["candidates"]
     assert [(row["queue"], row["weight"]) for row in found] == [("B", 4), ("A", 0.25)]
     classes = {"A": {"site_class": 1}, "B": {"site_class": -1}, "C_HOSPITAL": {"site_class": 1}}
-    files = [{"lfn": str(n), "size": 1} for n in range(20)]
-    here = {"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": {}}}}
-    given = a_world({"task_class": 1}, classes, datasets=here)
+    given = a_world({"task_class": 1}, classes, datasets=dataset(20, A_DISK={}, B_DISK={}))
     found = decided(rolled_back, given, "panda2026")["candidates"]
     hi = 20 - 0.052  # 20 jobs; each queue has 100 free places, the hospital's do not count
     assert [row["queue"] for row in found] == ["A", "B"]
@@ -393,17 +374,14 @@ def test_weights_of_analysis_are_those_worked_out_by_hand(rolled_back: Db) -> No
 
 @pytest.mark.parametrize("merging", [{}, {"is_merging": True}])
 def test_the_new_weight_counts_jobs_by_n_files_per_job_for_merging_too(rolled_back: Db, merging: Row) -> None:
-    files = [{"lfn": str(n), "size": 1} for n in range(8)]
-    here = {"d": {"files": files, "replicas": {"A_DISK": {}}}}
-    given = a_world({"gshare": "Test", "split": {"nFilesPerJob": 4}, **merging}, datasets=here)
+    given = a_world({"gshare": "Test", "split": {"nFilesPerJob": 4}, **merging}, datasets=dataset(8, A_DISK={}))
     [found] = decided(rolled_back, given, "panda2026")["candidates"]
     assert found["weight"] == 2 + 2**-20
 
 
 def unequal(**sections: Any) -> Row:
     """Both queues have the input of a task of class A: at A (hi) it weighs about 20, at B (lo) 0.002."""
-    files = [{"lfn": str(n), "size": 1} for n in range(20)]
-    here = {"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": {}}}}
+    here = dataset(20, A_DISK={}, B_DISK={})
     return a_world({"task_class": 1}, {"A": {"site_class": 1}, "B": {"site_class": -1}}, datasets=here, **sections)
 
 
@@ -429,26 +407,16 @@ def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
     assert why(decided(rolled_back, site, "panda2026"))["B"] == "1"  # a pre-assigned queue that is left is kept
 
 
-OWN_RULES = """
-create schema acme;
-grant usage on schema acme to broker_owner;
-create function acme.value(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
-language sql stable as $$ select p.weight $$;
-create function acme.said(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
-language sql stable as $$ select case when q.queue = 'B' then format('%s of task %s', p.weight, t.task_id) end $$;
-"""
-
-
 @pytest.mark.parametrize("kind", ["row rule", "set rule", "choice"])
 def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind: str) -> None:
     free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
-    rolled_back.execute(OWN_RULES)
-    rolled_back.execute("select brokerage.set_profile('acme', 'panda2026')")
-    function, more = ("acme.value", {"parameters": {"best": 1}}) if kind == "choice" else ("acme.said", {})
-    rule = {"kind": kind, "position": 376, "function": function, **more}
-    rolled_back.execute("select brokerage.set_rule('acme', 'own', %s, 'analysis_job')", [Jsonb(rule)])
+    body = "select case when q.queue = 'B' then format('%s of task %s', p.weight, t.task_id) end"
+    more: Row = {}
+    if kind == "choice":
+        body, more = "select p.weight", {"result": "float8", "parameters": {"best": 1}}
+    add_rule(rolled_back, body, "panda2026", "analysis_job", kind=kind, position=376, **more)
     answer = decided(rolled_back, unequal(), "acme")
-    assert why(answer) == {"A": "1", "B": "own"}
+    assert why(answer) == {"A": "1", "B": "odd"}
     expected = f"{free['B']} is not among the 1 best" if kind == "choice" else f"{free['B']} of task 1"
     assert [row["reason"] for row in answer["rejected"]] == [expected]
     assert [row["weight"] for row in answer["candidates"]] == [free["A"]]
@@ -460,9 +428,7 @@ def test_a_queue_ruled_out_by_other_queues_has_no_weight(rolled_back: Db) -> Non
     given["queues"]["C_HOSPITAL"] = {**QUEUE, "site_class": 0}
     with rolled_back.transaction(force_rollback=True):
         world.load(rolled_back, [given], "w")
-        query = (
-            "select queue, weight is null from brokerage.explain('w', 1, 'panda2026', 'analysis_job') order by queue"
-        )
+        query = "select queue, weight is null from brokerage.explain('w', 1, 'panda2026', 'analysis_job') order by 1"
         assert rolled_back.execute(query).fetchall() == [("A", False), ("B", False), ("C_HOSPITAL", True)]
     assert why(decided(rolled_back, given, "panda2026")) == {"A": "1", "B": "2", "C_HOSPITAL": "hospital -hospital"}
 
@@ -493,8 +459,8 @@ def test_answers_in_turn_have_the_same_order(db: Db, best: int, distributed: boo
     """Queues that the task used come first, also where tasks see what those before them were given."""
     data = {"d": {**WORLD["datasets"]["d"], "distributed": distributed}}
     tasks = [{**WORLD["tasks"][0], "id": n, "sites_used": ["Q03", "Q11"] if n == 1 else []} for n in (1, 2)]
-    counts = [{"queue": "Q03", "gshare": "User Analysis", "status": "activated", "njobs": 3}]
-    world.load(db, [a_world(queues=MANY, datasets=data, statistics=counts) | {"tasks": tasks}], "w")
+    jobs = counts(("Q03", "activated", 3))
+    world.load(db, [a_world(queues=MANY, datasets=data, statistics=jobs) | {"tasks": tasks}], "w")
     db.execute("select brokerage.set_profile('acme', 'panda2026')")
     changes = {"queued-jobs": {"sees_assignments": True}, "top-10": {"best": best, "spares_distributed": True}}
     for rule, parameters in changes.items():
@@ -518,9 +484,8 @@ def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
     change = {"function": "brokerage.weight_free_places", "parameters": {"epsilon_2": 0.01}}
     rolled_back.execute("select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", [Jsonb(change)])
-    given = a_world(
-        {"input": ["d"], "task_class": 1, "task_priority": 2000}, {"A": {"site_class": 1}, "B": {"site_class": -1}}
-    )
+    classes = {"A": {"site_class": 1}, "B": {"site_class": -1}}
+    given = a_world({"input": ["d"], "task_class": 1, "task_priority": 2000}, classes)
     found = decided(rolled_back, given, "acme")["candidates"]  # one job, 100 free places at each
     assert [(row["queue"], row["weight"]) for row in found] == [
         ("A", pytest.approx(99.5 / 199, rel=1e-9)),
@@ -538,24 +503,19 @@ def test_many_tasks_are_decided_as_each_task_alone(db: Db, profile: str) -> None
     }
     tasks = [
         {
-            **WORLD["tasks"][0],
-            "id": n,
-            "task_priority": 1900 + n,
-            "core_count": 1 + n % 2,
-            "input": [["d"], ["t"], []][n % 3],
-            "params": {"excluded_site": [f"Q{n % 7}*"]},
+            **WORLD["tasks"][0], "id": n, "task_priority": 1900 + n, "core_count": 1 + n % 2,
+            "input": [["d"], ["t"], []][n % 3], "params": {"excluded_site": [f"Q{n % 7}*"]},
         }
         for n in range(1, 121)
-    ]
+    ]  # fmt: skip
     datasets = {**WORLD["datasets"], "t": {"files": [{"lfn": "x", "size": 1}], "replicas": {"T_TAPE": {}}}}
     least = {"config": {"jobbroker:MIN_WEIGHT_user": 0.01}}
     world.load(db, [a_world(queues=queues, datasets=datasets) | least | {"tasks": tasks}], "w")
     query = "call brokerage.broker_analysis('w', %s::bigint[], %s, p_dry_run => true, p_tasks_a_commit => null)"
     [(run,)] = db.execute(query, ([task["id"] for task in tasks], profile)).fetchall()
     for task in (1, 2, 3, 7, 50, 119):
-        [(alone,)] = db.execute(
-            "select brokerage.evaluate_task('w', %s, 'analysis_job', %s)", (task, profile)
-        ).fetchall()
+        query = "select brokerage.evaluate_task('w', %s, 'analysis_job', %s)"
+        [(alone,)] = db.execute(query, (task, profile)).fetchall()
         [(together,)] = db.execute("select brokerage.answer('w', %s, %s)", (run, task)).fetchall()
         assert alone == together
     query = "select count(*), count(distinct task_id) from brokerage.verdict where run_id = %s"
@@ -573,9 +533,7 @@ def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> N
     [(run,)] = db.execute("call brokerage.broker_analysis('w', p_profile => %s, p_seed => 1)", [profile]).fetchall()
     assigned = db.execute("select task_id, queue, jobs from brokerage.assignment where run_id = %s", [run]).fetchall()
     assert assigned == [(1, "A", 1)]
-    query = (
-        "select not_due from brokerage.task_due_state where setup = 'w' and task_id = 1 and algorithm = 'analysis_job'"
-    )
+    query = "select not_due from brokerage.task_due_state where task_id = 1 and algorithm = 'analysis_job'"
     assert db.execute(query).fetchall() == [("its one job is assigned",)]
 
 

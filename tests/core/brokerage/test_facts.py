@@ -17,49 +17,42 @@ Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 
-@pytest.fixture
-def db(rolled_back: Connection) -> Connection:
-    """A connection in a transaction, so that loads are not committed either."""
-    rolled_back.execute("select 1")
-    return rolled_back
-
-
-def _attributes(db: Connection, type_name: str) -> list[str]:
+def _attributes(lab: Connection, type_name: str) -> list[str]:
     query = """select attname from pg_attribute
                 where attrelid = %s::regclass and attnum > 0 and not attisdropped order by attnum"""
-    return [name for (name,) in db.execute(query, [type_name]).fetchall()]
+    return [name for (name,) in lab.execute(query, [type_name]).fetchall()]
 
 
 @pytest.mark.parametrize(
     ("type_name", "function"), [("task_facts", "facts_of_tasks"), ("queue_facts", "facts_of_queues")]
 )
-def test_columns_of_facts_are_in_the_order_of_their_type(db: Connection, type_name: str, function: str) -> None:
+def test_columns_of_facts_are_in_the_order_of_their_type(lab: Connection, type_name: str, function: str) -> None:
     """Columns are read by position: two of the same type in the wrong order would pass unseen. Configuration has the
     names of PanDA's keys, which are upper case."""
     query = (
         "select prosrc, proargnames::text[], proargtypes::oid[]::regtype[]::text[] from pg_proc where oid = %s::regproc"
     )
-    [(body, names, types)] = db.execute(query, [f"brokerage.{function}"]).fetchall()
+    [(body, names, types)] = lab.execute(query, [f"brokerage.{function}"]).fetchall()
     for name, type_ in zip(names, types, strict=True):
         body = re.sub(rf"\b{name}\b", f"null::{type_}", body)
-    found = [column.name.lower() for column in db.execute(f"{body} limit 0").description or ()]
-    assert found == _attributes(db, f"brokerage.{type_name}")
+    found = [column.name.lower() for column in lab.execute(f"{body} limit 0").description or ()]
+    assert found == _attributes(lab, f"brokerage.{type_name}")
 
 
 PAIRS = ["facts_of_pairs", "facts_of_analysis_pairs", "facts_of_nucleus_pairs"]
 
 
-def test_pairs_have_every_attribute(db: Connection) -> None:
+def test_pairs_have_every_attribute(lab: Connection) -> None:
     """Each attribute but the weight is known to some algorithm, by name and type; the numbers come first."""
     query = """select a.name, format_type(a.type, null)
                  from pg_proc p
                 cross join unnest(p.proargnames, p.proallargtypes, p.proargmodes) with ordinality a(name, type, mode, n)
                 where p.oid = %s::regproc and a.mode = 't' order by a.n"""
-    returned = [db.execute(query, [f"brokerage.{function}"]).fetchall() for function in PAIRS]
+    returned = [lab.execute(query, [f"brokerage.{function}"]).fetchall() for function in PAIRS]
     assert [facts[:2] for facts in returned] == [[("task_number", "bigint"), ("queue_number", "bigint")]] * 3
     query = """select attname, format_type(atttypid, atttypmod) from pg_attribute
                 where attrelid = 'brokerage.pair_facts'::regclass and attnum > 0 and not attisdropped"""
-    attributes = set(db.execute(query).fetchall()) - {("weight", "double precision")}
+    attributes = set(lab.execute(query).fetchall()) - {("weight", "double precision")}
     assert {fact for facts in returned for fact in facts[2:]} == attributes
 
 
@@ -82,11 +75,11 @@ def _are_all(rows: Sequence[Row], tasks: Sequence[int], queues: Sequence[str]) -
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_no_pair_of_task_and_queue_is_missing(db: Connection, profile: str) -> None:
+def test_no_pair_of_task_and_queue_is_missing(lab: Connection, profile: str) -> None:
     """A missing pair would be a queue that no rule decides about."""
     one = _odd_tasks()
-    world.load(db, [one], "odd")
-    rows = pairs(db, "odd", one["tasks"], profile)
+    world.load(lab, [one], "odd")
+    rows = pairs(lab, "odd", one["tasks"], profile)
     _are_all(rows, [task["id"] for task in one["tasks"]], list(one["queues"]))
     assert [
         row for row in rows if row["is_own"] is None or row["running"] is None or row["input_is_local"] is None
@@ -96,13 +89,13 @@ def test_no_pair_of_task_and_queue_is_missing(db: Connection, profile: str) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_no_pair_of_the_grid_is_missing(db: Connection, profile: str) -> None:
+def test_no_pair_of_the_grid_is_missing(lab: Connection, profile: str) -> None:
     one = grid(1, 40, 40)
-    world.load(db, [one], "grid")
+    world.load(lab, [one], "grid")
     query = "select queue from resource.candidate_queue where setup = 'grid'"
-    queues = [queue for (queue,) in db.execute(query).fetchall()]
+    queues = [queue for (queue,) in lab.execute(query).fetchall()]
     assert len(queues) > len(one["queues"])  # unified queues have become pseudo-queues
-    _are_all(pairs(db, "grid", one["tasks"], profile), [task["id"] for task in one["tasks"]], queues)
+    _are_all(pairs(lab, "grid", one["tasks"], profile), [task["id"] for task in one["tasks"]], queues)
 
 
 def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
@@ -120,7 +113,7 @@ def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
+def test_facts_of_few_pairs_are_the_same(lab: Connection, profile: str) -> None:
     """The queries of few pairs are planned once a session; those of some thousand each time.
 
     Tasks of each kind are asked for alone, many more than the calls before a plan is kept.
@@ -128,10 +121,10 @@ def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
     one = grid(1, 20, 300)
     alone = _of_each_kind(one["tasks"])
     assert 30 < len(alone) < 100
-    world.load(db, [one], "grid")
+    world.load(lab, [one], "grid")
 
     def facts(function: str, tasks: Sequence[Row]) -> list[Row]:
-        rows = pairs(db, "grid", tasks, profile, function)
+        rows = pairs(lab, "grid", tasks, profile, function)
         return sorted(({**row, "task_number": None} for row in rows), key=lambda row: (row["task_id"], row["queue"]))
 
     for function in PAIRS[:2]:
@@ -143,13 +136,13 @@ def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
         assert sorted(few, key=lambda row: (row["task_id"], row["queue"])) == of_many
 
 
-def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:
+def test_each_task_and_queue_has_one_row_of_facts(lab: Connection) -> None:
     """This also holds where there are many or no links, statistics and storages."""
     one = _odd_tasks()
-    world.load(db, [one], "odd")
+    world.load(lab, [one], "odd")
     query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'documented', 'production_job') order by 1"
-    tasks = db.execute(query, ([1, 2, 3, 4, 5, 6, 1000],)).fetchall()
+    tasks = lab.execute(query, ([1, 2, 3, 4, 5, 6, 1000],)).fetchall()
     assert tasks == [(2,), (3,), (4,), (5,), (1000,)]
     query = "select queue from brokerage.facts_of_queues('odd') order by 1"
-    assert db.execute(query).fetchall() == [(queue,) for queue in sorted(one["queues"])]
-    assert db.execute("select * from brokerage.facts_of_queues('nobody')").fetchall() == []
+    assert lab.execute(query).fetchall() == [(queue,) for queue in sorted(one["queues"])]
+    assert lab.execute("select * from brokerage.facts_of_queues('nobody')").fetchall() == []

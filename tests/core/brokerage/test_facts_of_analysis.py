@@ -7,6 +7,7 @@ import pytest
 from psycopg.rows import scalar_row
 
 from broker import world
+from tests.core.oracle.engine import wrong
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -15,10 +16,8 @@ GB = 1024**3
 NOTHING_NEAR: Row = {"quota_is_kept": True, "quota_is_near": False}
 # Quotas of users, and the facts.
 QUOTAS: list[tuple[Any, Row]] = [
-    (
-        None,
-        {"quota_used": None, "quota_limit": None, "quota_is_kept": None, "quota_is_near": False, "over_local": None},
-    ),
+    (None,
+     {"quota_used": None, "quota_limit": None, "quota_is_kept": None, "quota_is_near": False, "over_local": None}),
     ({}, {"quota_used": None, "quota_limit": None, **NOTHING_NEAR, "over_local": None}),
     ({"used": 90, "limit": 100}, {"quota_used": 90, "quota_limit": 100, **NOTHING_NEAR}),
     ({"used": 91, "limit": 100}, {"quota_is_kept": True, "quota_is_near": True}),
@@ -35,7 +34,7 @@ QUOTAS: list[tuple[Any, Row]] = [
     ({"used": 95, "limit": 100, "near_limit": None}, {"quota_is_kept": True, "quota_is_near": True}),
     ({"over_local": ["D1", "D2"]}, {"over_local": ["D1", "D2"]}),
     ({"over_local": []}, {"over_local": []}),
-]
+]  # fmt: skip
 PROBLEM = "dataset {} is complete at no readable storage"
 AWAY = "dataset {} can be read over WAN nowhere"
 # Of a task: what differs, the facts, and those that panda2026 has otherwise.
@@ -141,14 +140,13 @@ def _world() -> Row:
 
 
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_facts_of_analysis_tasks_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [_world()], "facts")
-    rolled_back.execute("""insert into resource.account (setup, kind, name, running_jobs, quota)
+def test_facts_of_analysis_tasks_are_those_of_the_world(lab: Db, profile: str) -> None:
+    world.load(lab, [_world()], "facts")
+    lab.execute("""insert into resource.account (setup, kind, name, running_jobs, quota)
                            values ('facts', 'group', 'alice', 50, null)""")
     query = """select to_jsonb(f) from brokerage.facts_of_tasks('facts', array(select t.task_id from workload.task t
                                                       where t.setup = 'facts'), %s, 'analysis_job') f"""
-    cursor = rolled_back.cursor(row_factory=scalar_row)
+    cursor = lab.cursor(row_factory=scalar_row)
     rows = cursor.execute(query, [profile]).fetchall()
     found = {row["task_id"]: row for row in rows}
     assert len(rows) == len(found)
@@ -157,8 +155,5 @@ def test_facts_of_analysis_tasks_are_those_of_the_world(rolled_back: Db, profile
             row[names] = row[names] and sorted(row[names])
     expected = {n: facts | (panda if profile == "panda2026" else {}) for n, (_, facts, panda) in enumerate(TASKS)}
     expected |= {1000 + number: facts for number, (_, facts) in enumerate(QUOTAS)}
-    wrong = {
-        number: {name: (found[number][name], value) for name, value in facts.items() if found[number][name] != value}
-        for number, facts in expected.items()
-    }
-    assert {number: different for number, different in wrong.items() if different} == {}
+    differing = {number: wrong(found[number], facts) for number, facts in expected.items()}
+    assert {number: different for number, different in differing.items() if different} == {}

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from broker import world
-from tests.core.oracle.engine import pairs
+from tests.core.oracle.engine import pairs, wrong_pairs
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -119,22 +119,15 @@ def _world() -> Row:
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_an_analysis_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
+def test_facts_of_an_analysis_task_and_a_queue_are_those_of_the_world(lab: Db, profile: str) -> None:
     """Another setup has larger values of everything that counts."""
     one, other = _world(), _world()
     for task in other["tasks"]:
         task |= {"input": ["both"], "failures": {"Q": {"failed": 9, "closed": 9, "finished": 9}}}
     other["user_queue_statistics"] = {name: {"A": {"ann": {"queued": 9, "running": 9}}} for name in QUEUES}
     other["to_running_rate"] = dict.fromkeys(QUEUES, 99)
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [other], "other")
-    world.load(rolled_back, [one], "facts")
-    rows = pairs(rolled_back, "facts", one["tasks"], profile, "facts_of_analysis_pairs")
-    found = {(row["task_id"], row["queue"]): row for row in rows}
-    wrong = {}
-    for number, (task, queue, documented, panda) in enumerate(CASES):
-        facts = documented | (panda if profile == PANDA else {})
-        row = found[number, queue]
-        if different := {name: (row[name], value) for name, value in facts.items() if row[name] != value}:
-            wrong[f"{number} {task} {queue}"] = different
-    assert not wrong, wrong
+    world.load(lab, [other], "other")
+    world.load(lab, [one], "facts")
+    rows = pairs(lab, "facts", one["tasks"], profile, "facts_of_analysis_pairs")
+    cases = [(task, queue, doc | (panda if profile == PANDA else {})) for task, queue, doc, panda in CASES]
+    assert wrong_pairs(rows, cases) == {}

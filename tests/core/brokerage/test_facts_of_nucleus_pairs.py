@@ -4,9 +4,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.rows import dict_row
 
 from broker import world
+from tests.core.oracle.engine import pairs, wrong_pairs
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -31,17 +31,13 @@ QUEUES: Row = {
 STORAGES: Row = {
     "A_TAPE": {"is_tape": True},
     "A_OUT": {
-        "space_free": 100,
-        "space_expired": 10,
-        "space_min_free": 20,
-        "space_unavailable": 5,
-        "space_total": 1000,
+        "space_free": 100, "space_expired": 10, "space_min_free": 20, "space_unavailable": 5, "space_total": 1000,
     },
     "A_SECOND": {"type": "SCRATCHDISK", "space_free": 50, "space_total": 100, "write_wan": "OFF"},
     "A_LAST": {"type": "DATATAPE", "space_free": 1, "read_wan": "TEST"},
     "B_OUT": {"space_free": 7},
     "C_OUT": {"space_free": 8, "space_total": 9, "read_wan": "OFF", "write_wan": "OFF"},
-}
+}  # fmt: skip
 NOTHING = {"located_files": 0, "located_bytes": 0, "located_disk_files": 0, "located_disk_bytes": 0}
 
 
@@ -136,33 +132,19 @@ def _world() -> Row:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_a_task_and_a_nucleus_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
+def test_facts_of_a_task_and_a_nucleus_are_those_of_the_world(lab: Db, profile: str) -> None:
     """Another setup has larger values of everything that counts."""
     one, other = _world(), _world()
     for task in other["tasks"]:
         task |= {"input": ["taped", "part"], "output": [{"name": "o", "token": "NOWHERE"}]}
     other["storages"] = {name: {"space_free": 9999, "space_total": 9999} for name in STORAGES}
     other["remaining_work"]["A"]["by_gshare"]["share"]["900"] = 5
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [other], "other")
-    world.load(rolled_back, [one], "facts")
-    query = """select p.*, (a.tasks[p.task_number]).task_id, (b.nuclei[p.queue_number]).queue as nucleus
-                 from (select array_agg(f order by f.task_id) as tasks
-                         from brokerage.facts_of_tasks('facts', %(tasks)s, %(profile)s, 'production_task') f) a
-                cross join (select brokerage.facts_of_candidates('facts', 'production_task') as nuclei) b
-                cross join brokerage.facts_by_subject('facts', 'production_task', a.tasks, b.nuclei, %(profile)s) s
-                cross join brokerage.facts_of_nucleus_pairs(s, a.tasks, b.nuclei) p"""
-    given = {"tasks": list(range(len(CASES))), "profile": profile}
-    with rolled_back.cursor(row_factory=dict_row) as cursor:
-        found = {(row["task_id"], row["nucleus"]): row for row in cursor.execute(query, given).fetchall()}
-    wrong = {}
-    for number, (task, nucleus, documented, panda) in enumerate(CASES):
-        facts = documented | (panda if profile == PANDA else {})
-        row = found[number, nucleus]
-        if different := {name: (row[name], value) for name, value in facts.items() if row[name] != value}:
-            wrong[f"{number} {task} {nucleus}"] = different
-    assert not wrong, wrong
+    world.load(lab, [other], "other")
+    world.load(lab, [one], "facts")
+    rows = pairs(lab, "facts", one["tasks"], profile, "facts_of_nucleus_pairs")
+    cases = [(task, nucleus, doc | (panda if profile == PANDA else {})) for task, nucleus, doc, panda in CASES]
+    assert wrong_pairs(rows, cases) == {}
     by_name = {(1, "A"), (2, "B"), (3, "C"), (4, "D"), (5, "E")}
-    assert {(row["queue_number"], nucleus) for (_, nucleus), row in found.items()} == by_name
-    rows = rolled_back.execute("select queue, is_nucleus from brokerage.facts_of_nuclei('facts')").fetchall()
-    assert dict(rows) == {"A": True, "B": True, "C": True, "D": True, "E": False}
+    assert {(row["queue_number"], row["queue"]) for row in rows} == by_name
+    nuclei = lab.execute("select queue, is_nucleus from brokerage.facts_of_nuclei('facts')").fetchall()
+    assert dict(nuclei) == {"A": True, "B": True, "C": True, "D": True, "E": False}

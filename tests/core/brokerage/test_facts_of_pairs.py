@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from broker import world
-from tests.core.oracle.engine import pairs
+from tests.core.oracle.engine import pairs, wrong_pairs
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -169,7 +169,7 @@ def _world(cases: list[tuple[Row, str, Row]]) -> Row:
 
 
 @pytest.mark.parametrize("profile", BOTH)
-def test_facts_of_a_task_and_a_queue_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
+def test_facts_of_a_task_and_a_queue_are_those_of_the_world(lab: Db, profile: str) -> None:
     """Another setup has larger values of everything that counts."""
     cases = CASES + (PANDA if profile == "panda2026" else DOCUMENTED)
     one, other = _world(cases), _world(cases)
@@ -179,13 +179,6 @@ def test_facts_of_a_task_and_a_queue_are_those_of_the_world(rolled_back: Db, pro
         link |= {"queued": 77, "closeness": -1, "mbps_1h": 77}
     other["statistics"] *= 2
     other["queues"] = {name: {**queue, "astorages": {}} for name, queue in QUEUES.items()}
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [other], "other")
-    world.load(rolled_back, [one], "facts")
-    found = {(row["task_id"], row["queue"]): row for row in pairs(rolled_back, "facts", one["tasks"], profile)}
-    wrong = {}
-    for number, (task, queue, facts) in enumerate(cases):
-        row = found[number, queue]
-        if different := {name: (row[name], value) for name, value in facts.items() if row[name] != value}:
-            wrong[f"{number} {task} {queue}"] = different
-    assert wrong == {}
+    world.load(lab, [other], "other")
+    world.load(lab, [one], "facts")
+    assert wrong_pairs(pairs(lab, "facts", one["tasks"], profile), cases) == {}

@@ -6,6 +6,7 @@ import psycopg
 from psycopg.rows import scalar_row
 
 from broker import world
+from tests.core.oracle.engine import wrong
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -157,34 +158,24 @@ def _facts(db: Db, setup: str, analysis: bool) -> dict[str, Row]:
     return {row["queue"]: row for row in cursor.execute(query.encode(), [setup, analysis]).fetchall()}
 
 
-def _wrong(found: Row, expected: Row) -> Row:
-    return {name: (found[name], value) for name, value in expected.items() if found[name] != value}
-
-
-def test_facts_of_queues_are_those_of_the_world(rolled_back: Db) -> None:
+def test_facts_of_queues_are_those_of_the_world(lab: Db) -> None:
     """Another setup has queues of the same names with other facts."""
-    rolled_back.execute("select 1")
     plain = dict.fromkeys(QUEUES, QUEUES["ATTRIBUTES"][0] | QUEUES["MEASURED"][0] | QUEUES["LIMITS"][0])
     other = {"queues": plain, "locks": list(QUEUES), "live_counter": dict.fromkeys(QUEUES, 5), "now": NOW,
              "storages": {name: {"read_lan": "OFF", "write_lan": "OFF", "site": "X"} for name in STORAGES}}  # fmt: skip
-    world.load(rolled_back, [other], "other")
-    world.load(rolled_back, [_world()], "facts")
-    found = _facts(rolled_back, "facts", False)
-    wrong = {name: _wrong(found[name], facts) for name, (_, facts) in QUEUES.items()}
-    assert {name: different for name, different in wrong.items() if different} == {}
+    world.load(lab, [other], "other")
+    world.load(lab, [_world()], "facts")
+    found = _facts(lab, "facts", False)
+    differing = {name: wrong(found[name], facts) for name, (_, facts) in QUEUES.items()}
+    assert {name: different for name, different in differing.items() if different} == {}
     assert len(found) == len(QUEUES) + 2
 
 
-def test_analysis_uses_storages_of_its_own_scope_where_the_queue_has_them(rolled_back: Db) -> None:
-    rolled_back.execute("select 1")
+def test_analysis_uses_storages_of_its_own_scope_where_the_queue_has_them(lab: Db) -> None:
     own = {"read_lan": ["R2"], "write_lan": ["W2"], "read_lan_analysis": ["R1"], "write_lan_analysis": ["W1", "SHUT"]}
     one = {"now": NOW, "storages": STORAGES, "queues": {"OWN": PLAIN | {"astorages": own}, "PLAIN": PLAIN}}
-    world.load(rolled_back, [one], "facts")
-    production, analysis = (_facts(rolled_back, "facts", each) for each in (False, True))
-    assert production["OWN"]["output_storage"] == "W2"
-    assert production["OWN"]["inputs_readable"] == 0
-    assert production["OWN"]["output_storages"] == 1
-    assert analysis["OWN"]["output_storage"] == "W1"
-    assert analysis["OWN"]["inputs_readable"] == 1
-    assert analysis["OWN"]["output_storages"] == 2
+    world.load(lab, [one], "facts")
+    production, analysis = (_facts(lab, "facts", each) for each in (False, True))
+    assert wrong(production["OWN"], {"output_storage": "W2", "inputs_readable": 0, "output_storages": 1}) == {}
+    assert wrong(analysis["OWN"], {"output_storage": "W1", "inputs_readable": 1, "output_storages": 2}) == {}
     assert analysis["PLAIN"] == production["PLAIN"]

@@ -7,6 +7,7 @@ import pytest
 from psycopg.rows import scalar_row
 
 from broker import world
+from tests.core.oracle.engine import wrong
 
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
@@ -158,7 +159,6 @@ def _facts(db: Db, setup: str, profile: str, algorithm: str) -> dict[int, Row]:
 
 def _loaded(db: Db, one: Row) -> None:
     """Load a world into the setup facts, beside another setup that has the same tasks."""
-    db.execute("select 1")
     other = _world()
     for task in other["tasks"]:
         task |= {"input": ["data1"], "nucleus": "SHUT", "gshare": "B", "parent": 1}
@@ -170,16 +170,12 @@ def _loaded(db: Db, one: Row) -> None:
     world.load(db, [one], "facts")
 
 
-def _wrong(found: Row, expected: Row) -> Row:
-    return {name: (found[name], value) for name, value in expected.items() if found[name] != value}
-
-
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_production_tasks_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
-    _loaded(rolled_back, _world())
-    found = _facts(rolled_back, "facts", profile, "production_job")
-    wrong = {name: _wrong(found[number], facts) for number, (name, (_, facts)) in enumerate(TASKS.items(), 1)}
-    assert {name: different for name, different in wrong.items() if different} == {}
+def test_facts_of_production_tasks_are_those_of_the_world(lab: Db, profile: str) -> None:
+    _loaded(lab, _world())
+    found = _facts(lab, "facts", profile, "production_job")
+    differing = {name: wrong(found[number], facts) for number, (name, (_, facts)) in enumerate(TASKS.items(), 1)}
+    assert {name: different for name, different in differing.items() if different} == {}
     assert len(found) == len(TASKS)
     problems = {name: found[number]["input_problem"] for number, name in enumerate(TASKS, 1)}
     assert {name: problem for name, problem in problems.items() if problem} == ({} if profile == DOCUMENTED else {
@@ -189,12 +185,12 @@ def test_facts_of_production_tasks_are_those_of_the_world(rolled_back: Db, profi
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_both_brokers_of_production_have_the_same_facts(rolled_back: Db, profile: str) -> None:
+def test_both_brokers_of_production_have_the_same_facts(lab: Db, profile: str) -> None:
     """The job check of nuclei (task-job-check) asks rules of jobs about the facts of the task broker."""
-    _loaded(rolled_back, _world())
-    rolled_back.execute("""insert into brokerage.task_state (setup, task_id, algorithm, assigned_jobs)
+    _loaded(lab, _world())
+    lab.execute("""insert into brokerage.task_state (setup, task_id, algorithm, assigned_jobs)
                            select 'facts', task_id, 'production_job', 1 from workload.task where setup = 'facts'""")
-    jobs, tasks = (_facts(rolled_back, "facts", profile, f"production_{kind}") for kind in ("job", "task"))
+    jobs, tasks = (_facts(lab, "facts", profile, f"production_{kind}") for kind in ("job", "task"))
     differing = {name for number, facts in jobs.items() for name in facts if facts[name] != tasks[number][name]}
     of_nuclei = {"located_files", "located_bytes", "is_preset", "input_problem"}
     of_nuclei |= {"parent_nucleus", "parent_full_chain", "parent_nucleus_mode"}
@@ -203,6 +199,7 @@ def test_both_brokers_of_production_have_the_same_facts(rolled_back: Db, profile
     assert min(facts["unassigned_jobs"] for facts in tasks.values()) == -1
 
 
+PROBLEM = "no storage that can be read over WAN has all of dataset {}"
 # Of a task that goes to a nucleus: what differs, and the facts in documented and in panda2026.
 NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ({"nucleus": "BARE"}, {"is_preset": False}, {"is_preset": True}),
@@ -210,50 +207,34 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ({"input": ["data0", "data1", "pseudo"]}, {"located_files": 4, "located_bytes": 10 * GB}, {"input_problem": None}),
     ({"input": ["data0", "data1"], "params": {"task_broker_on_master": True}}, {"located_files": 3}, {}),
     ({"input": ["data.a.b.c.log"]}, {"located_files": 3}, {"located_files": 0, "input_problem": None}),
-    (
-        {"input": ["nowhere"]},
-        {"input_problem": None, "located_files": 3},
-        {"input_problem": "no storage that can be read over WAN has all of dataset nowhere", "located_files": 3},
-    ),
+    ({"input": ["nowhere"]}, {"input_problem": None, "located_files": 3},
+     {"input_problem": PROBLEM.format("nowhere"), "located_files": 3}),
     ({"input": ["unknown"]}, {}, {"input_problem": None}),
-    (
-        {"input": ["empty"]},
-        {"input_problem": None},
-        {"input_problem": "no storage that can be read over WAN has all of dataset empty"},
-    ),
+    ({"input": ["empty"]}, {"input_problem": None}, {"input_problem": PROBLEM.format("empty")}),
     ({"input": ["data0", "nowhere"], "params": {"task_broker_on_master": True}}, {}, {"input_problem": None}),
-    (
-        {"input": ["nowhere", "data0"], "params": {"task_broker_on_master": True}},
-        {"located_files": 3},
-        {"input_problem": "no storage that can be read over WAN has all of dataset nowhere"},
-    ),
-    (
-        {"parent": 100},
-        {"parent_nucleus": "SHUT", "parent_full_chain": 1, "parent_nucleus_mode": "only"},
-        {"parent_nucleus": "SHUT"},
-    ),
+    ({"input": ["nowhere", "data0"], "params": {"task_broker_on_master": True}}, {"located_files": 3},
+     {"input_problem": PROBLEM.format("nowhere")}),
+    ({"parent": 100}, {"parent_nucleus": "SHUT", "parent_full_chain": 1, "parent_nucleus_mode": "only"},
+     {"parent_nucleus": "SHUT"}),
     ({"parent": 101}, {"parent_nucleus": "NUC", "parent_full_chain": None, "parent_nucleus_mode": "allow"}, {}),
     ({"parent": 102}, {"parent_nucleus": "BARE", "parent_nucleus_mode": "allow"}, {}),
     ({"parent": 13}, {"parent_nucleus": None, "parent_full_chain": None, "parent_nucleus_mode": None}, {}),
     ({"gshare": "B"}, {"disk_threshold": 100}, {"disk_threshold": 100}),
-    (
-        {"input": ["data0", "nowhere"], "params": {"task_broker_on_master": None}},
-        {"input_problem": None},
-        {"input_problem": "no storage that can be read over WAN has all of dataset nowhere"},
-    ),
-]
+    ({"input": ["data0", "nowhere"], "params": {"task_broker_on_master": None}}, {"input_problem": None},
+     {"input_problem": PROBLEM.format("nowhere")}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
-def test_facts_of_tasks_without_a_nucleus_are_those_of_the_world(rolled_back: Db, profile: str) -> None:
+def test_facts_of_tasks_without_a_nucleus_are_those_of_the_world(lab: Db, profile: str) -> None:
     """Tasks 0 to 15; tasks 100 to 102 are parents. Task 13 is its own."""
     one = _world()
     tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
     parents: list[Row] = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]
     one["tasks"] = [{"id": number} | task for number, task in enumerate(tasks)]
     one["tasks"] += [{"id": number} | task for number, task in enumerate(parents, 100)]
-    _loaded(rolled_back, one)
-    found = _facts(rolled_back, "facts", profile, "production_task")
+    _loaded(lab, one)
+    found = _facts(lab, "facts", profile, "production_task")
     expected = [documented if profile == DOCUMENTED else panda for _, documented, panda in NUCLEUS_TASKS]
-    wrong = {number: _wrong(found[number], facts) for number, facts in enumerate(expected)}
-    assert {number: different for number, different in wrong.items() if different} == {}
+    differing = {number: wrong(found[number], facts) for number, facts in enumerate(expected)}
+    assert {number: different for number, different in differing.items() if different} == {}

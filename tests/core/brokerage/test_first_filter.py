@@ -7,14 +7,9 @@ import psycopg
 import pytest
 
 from broker import world
-from broker.laboratory.grid import grid
+from tests.core.brokerage.runs import decided, load_due, ran
 
 Connection = psycopg.Connection[Any]
-
-
-def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]:
-    query = "select task_id, queue, verdict, rule, reason, weight, rank from brokerage.decision where run_id = %s"
-    return {row[:2]: row[2:] for row in db.execute(query, [run]).fetchall()}
 
 
 @pytest.mark.slow
@@ -22,14 +17,10 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_stores_the_same_decisions_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
     """More than 5,000 pairs of analysis: filtered, with second passes, dry and in turn; and each task by itself."""
-    given = grid(3, 60, 0, user_tasks=100)
-    for task in given["tasks"]:
-        task["status"] = "ready"
-    world.load(db, [given], "grid")
+    load_due(db, "analysis_job", 60, 0, user_tasks=100)
     db.execute("select brokerage.set_settings('grid', '{\"makes_jobs\": false}')")
-    call = "call brokerage.broker_analysis('grid', null, %s, 1, %s, p_tasks_a_commit => null)"
-    [(run,)] = db.execute(call, [profile, dry]).fetchall()
-    together = _decided(db, run)
+    run = ran(db, "analysis_job", profile=profile, seed=1, dry_run=dry, tasks_a_commit=None)
+    together = decided(db, run)
     statuses = dict(db.execute("select task_id, status from brokerage.task_decision where run_id = %s", [run]))
     tasks = sorted(task for task, status in statuses.items() if status in ("candidates", "pending"))
     queues = db.execute("select queue from resource.candidate_queue where setup = 'grid'").fetchall()
@@ -43,7 +34,7 @@ def test_a_batch_stores_the_same_decisions_as_single_tasks(db: Connection, profi
     for task in tasks[::10]:
         db.execute("select brokerage.evaluate_task('grid', %s, 'analysis_job', %s)", [task, profile])
         [(alone,)] = db.execute("select max(run_id) from brokerage.run").fetchall()
-        assert _decided(db, alone) == {pair: told for pair, told in together.items() if pair[0] == task}
+        assert decided(db, alone) == {pair: told for pair, told in together.items() if pair[0] == task}
 
 
 def test_places_refer_to_the_queues_of_the_moment_of_the_decision(db: Connection) -> None:
@@ -60,8 +51,8 @@ def test_places_refer_to_the_queues_of_the_moment_of_the_decision(db: Connection
     given["queues"] = dict.fromkeys("ABC", given["queues"]["B"])
     world.load(db, [given])
     db.execute("select brokerage.broker_next('s', %s, '{2}')", [run])
-    assert sorted(_decided(db, run)) == [(1, "B"), (1, "D"), (2, "A"), (2, "B"), (2, "C"), (2, "D")]
-    assert {rule for _, rule, *_ in _decided(db, run).values()} == {"queue-status"}
+    assert sorted(decided(db, run)) == [(1, "B"), (1, "D"), (2, "A"), (2, "B"), (2, "C"), (2, "D")]
+    assert {rule for _, rule, *_ in decided(db, run).values()} == {"queue-status"}
     assert db.execute("select queues from brokerage.part order by part").fetchall() == [
         (["B", "D"],),
         (["A", "B", "C", "D"],),

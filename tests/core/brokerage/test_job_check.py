@@ -18,10 +18,7 @@ def _world() -> Row:
         "now": "2026-03-01T12:00:00+00:00",
         "queues": {
             name: {
-                "panda_site": name,
-                "role": "nucleus",
-                "type": "production",
-                "pilots": {"getjob": 1},
+                "panda_site": name, "role": "nucleus", "type": "production", "pilots": {"getjob": 1},
                 "astorages": {way: [f"{name}_DISK"] for way in WAYS},
             }
             for name in ("A", "B")
@@ -32,7 +29,7 @@ def _world() -> Row:
         },
         "links": [],
         "tasks": [{"id": 1, "status": "assigning", "output": [{"name": "o", "token": "DATADISK"}], "split": {}}],
-    }
+    }  # fmt: skip
 
 
 def _fates(connection: Db, one: Row, profile: str = "panda2026") -> Row:

@@ -18,19 +18,22 @@ WORLD = {
 }
 
 
+def add_partition(db: Connection, day: datetime) -> str:
+    """The partition of a day, made by the role that makes partitions."""
+    name, bounds = f"brokerage.verdict_{day:%Y%m%d}", (f"{day + timedelta(days=n):%Y-%m-%d} 00:00+00" for n in (0, 1))
+    db.execute("set role broker_owner")
+    db.execute("create table {} partition of brokerage.verdict for values from ('{}') to ('{}')".format(name, *bounds))
+    db.execute("reset role")
+    return name
+
+
 @pytest.fixture
 def brokered(db: Connection) -> Connection:
     """A setup in which a run decided three days ago, and another one now."""
     world.load(db, [WORLD])
-    now = datetime.now(UTC)
-    day, next_day = now - timedelta(days=3), now - timedelta(days=2)
+    day = datetime.now(UTC) - timedelta(days=3)
     db.execute("select resource.set_clock('keep', %s)", [day])
-    db.execute("set role broker_owner")  # the role that makes partitions
-    db.execute(
-        f"create table brokerage.verdict_{day:%Y%m%d} partition of brokerage.verdict"
-        f" for values from ('{day:%Y-%m-%d} 00:00+00') to ('{next_day:%Y-%m-%d} 00:00+00')"
-    )
-    db.execute("reset role")
+    add_partition(db, day)
     db.execute("select brokerage.set_settings('keep', '{\"makes_jobs\": false}')")  # for the live counter
     db.execute("call brokerage.broker_jobs('keep', '{1,2}')")
     db.execute("select resource.set_clock('keep', null)")
@@ -69,14 +72,7 @@ def test_the_longest_retention_of_all_setups_and_of_the_defaults_counts(brokered
     """Setup keep has settings and keeps decisions an hour; the other setup has none, and keeps them two days."""
     world.load(brokered, [{**WORLD, "setup": "plain"}])
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"1 hour\"}')")
-    now = datetime.now(UTC)
-    yesterday = f"brokerage.verdict_{now - timedelta(days=1):%Y%m%d}"
-    brokered.execute("set role broker_owner")
-    brokered.execute(
-        f"create table {yesterday} partition of brokerage.verdict"
-        f" for values from ('{now - timedelta(days=1):%Y-%m-%d} 00:00+00') to ('{now:%Y-%m-%d} 00:00+00')"
-    )
-    brokered.execute("reset role")
+    yesterday = add_partition(brokered, datetime.now(UTC) - timedelta(days=1))
     brokered.execute("select * from brokerage.maintain()")
     assert yesterday in partitions(brokered)
 
@@ -129,21 +125,6 @@ def test_a_removed_setup_leaves_no_row_behind(brokered: Connection) -> None:
     assert rows(brokered, "select object, name from resource.change where setup = 'keep'") == [("setup", "keep")]
 
 
-@pytest.mark.parametrize(("settings", "said"), [
-    ('{"profil": "documented"}', "setting profil is not known"),
-    ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
-    ('{"decisions_kept": "soon"}', "soon"),
-    ('{"decisions_kept": "-1 day"}', "decisions_kept"),
-    ('{"counts_kept": null}', "counts_kept"),
-    ("[]", "settings are"),
-])  # fmt: skip
-def test_wrong_settings_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
-    with pytest.raises(psycopg.Error, match=said) as caught:
-        db.execute("select brokerage.set_settings('keep', %s::jsonb)", [settings])
-    assert caught.value.sqlstate == "PB001"
-    assert rows(db, "select * from brokerage.setting") == []
-
-
 @pytest.mark.slow
 def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"profile\": \"panda2026\"}')")
@@ -154,13 +135,8 @@ def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
 def test_a_day_is_counted_once_in_a_session_with_summer_time(db: Connection) -> None:
     """The day of 2025-10-26 has 25 hours in Berlin; days of decisions are days of UTC."""
     world.load(db, [WORLD])
-    db.execute("set role broker_owner")
     for day in (26, 27):
-        db.execute(
-            f"create table brokerage.verdict_202510{day} partition of brokerage.verdict"
-            f" for values from ('2025-10-{day} 00:00+00') to ('2025-10-{day + 1} 00:00+00')"
-        )
-    db.execute("reset role")
+        add_partition(db, datetime(2025, 10, day, tzinfo=UTC))
     db.execute("select resource.set_clock('keep', '2025-10-27 00:30+00')")
     db.execute("call brokerage.broker_jobs('keep', '{1,2}', p_dry_run => true)")
     db.execute("select resource.set_clock('keep', null)")

@@ -34,10 +34,8 @@ EXPRESSIONS = [
 ALGORITHMS = ("analysis_job", "production_job")
 PROFILES = ("documented", "panda2026", "acme")
 INVALID = {
-    "CERN(*": "not a regular expression",
-    "+*": "not a regular expression",
-    "(.)\\1*": "written with back-references",
-}
+    "CERN(*": "not a regular expression", "+*": "not a regular expression", "(.)\\1*": "written with back-references",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

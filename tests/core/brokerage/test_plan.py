@@ -71,10 +71,9 @@ def _quoted(pairs: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 def _composed(db: Connection, profile: str, *, wide: bool) -> str:
-    [(query,)] = db.execute(
-        "select brokerage.compose(brokerage.rules_of(%s), 'production_job', %s)", (profile, wide)
-    ).fetchall()
-    return str(query)
+    query = "select brokerage.compose(brokerage.rules_of(%s), 'production_job', %s)"
+    [(composed,)] = db.execute(query, (profile, wide)).fetchall()
+    return str(composed)
 
 
 def _plan(db: Connection, profile: str) -> Row:
@@ -128,12 +127,8 @@ def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str)
     """One loop makes the pairs, of queues that are kept in memory. All that tasks share is hashed."""
     nodes = list(_nodes(_plan(db, profile)))
     pairs = _pairs(db)
-    loops = [
-        node
-        for node in nodes
-        if node["Node Type"] == "Nested Loop" and node["Actual Rows"] * node["Actual Loops"] >= pairs
-    ]
-    [making] = loops
+    loops = [node for node in nodes if node["Node Type"] == "Nested Loop"]
+    [making] = [node for node in loops if node["Actual Rows"] * node["Actual Loops"] >= pairs]
     assert [part["Node Type"] for part in making["Plans"]][1] == "Materialize"
     assert [node for node in nodes if node["Node Type"] == "Merge Join"] == []
     joins = [node for node in nodes if node["Node Type"] == "Hash Join" and node["Actual Rows"] >= pairs]
@@ -146,12 +141,10 @@ def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, pr
     """All facts are handed over, so a decision can be taken again when the tables say something else."""
     nodes = list(_nodes(_plan(db, profile)))
     assert [node["Relation Name"] for node in nodes if "Relation Name" in node] == []
-    again = [
-        node["Function Call"] for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1
-    ]
-    assert [
-        one for one in again if not re.search(r"\.(passed|lost)\)", one)
-    ] == []  # those are the rows of the first filter
+    scans = [node for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1]
+    again = [node["Function Call"] for node in scans]
+    of_first_filter = r"\.(passed|lost)\)"
+    assert [one for one in again if not re.search(of_first_filter, one)] == []
     over_pairs = [node for node in nodes if node["Actual Rows"] * node["Actual Loops"] >= _pairs(db)]
     parts = [part for node in over_pairs for part in node.get("Plans", ())]
     assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []
@@ -257,12 +250,8 @@ def test_batches_of_few_and_of_many_tasks_decide_alike(db: Connection) -> None:
 
 def test_the_queues_of_one_setup_are_read_without_those_of_the_others(db: Connection) -> None:
     """resource.candidate_queue is asked once a decision: it must not go over the queues of every other setup."""
-    plan = "\n".join(
-        line
-        for (line,) in db.execute(
-            "explain (costs off) select * from resource.candidate_queue where setup = 'grid' and queue = 'X'"
-        ).fetchall()
-    )
+    query = "explain (costs off) select * from resource.candidate_queue where setup = 'grid' and queue = 'X'"
+    plan = "\n".join(line for (line,) in db.execute(query).fetchall())
     scans = re.findall(r"Scan .*on queue .*\n(?: +.*\n)*? +(Index Cond|Recheck Cond|Filter): (.*)", plan)
     assert len(scans) == plan.count(" on queue ") == 2, plan
     assert all("setup = 'grid'" in condition for _, condition in scans), plan

@@ -187,7 +187,12 @@ def test_values_that_a_rule_cannot_have_are_refused(acme: Connection, changes: A
     ({"counts_kept": None}, "invalid value null for setting counts_kept"),
     ({"assignments_count": -5, "profile": "documented"}, "invalid value -5 for setting assignments_count"),
     ({"profile": None}, "invalid value null for setting profile"),
+    ({"profil": "documented"}, "setting profil is not known"),
+    ({"profile": "nobody"}, 'invalid value "nobody" for setting profile'),
+    ({"decisions_kept": "soon"}, 'invalid value "soon" for setting decisions_kept'),
+    ([], "settings are"),
 ])  # fmt: skip
-def test_invalid_settings_are_refused_by_name_and_value(rolled_back: Connection, settings: Any, said: str) -> None:
+def test_invalid_settings_are_refused_and_change_nothing(rolled_back: Connection, settings: Any, said: str) -> None:
     message, _ = _refused(rolled_back, "select brokerage.set_settings('here', %s)", (Jsonb(settings),))
     assert message and said in message and "constraint" not in message
+    assert rolled_back.execute("select * from brokerage.setting").fetchall() == []

@@ -10,13 +10,12 @@ import pytest
 from psycopg.rows import dict_row
 
 from broker import world
-from broker.laboratory.grid import grid
+from tests.core.brokerage.runs import CALLS, load_due, ran
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 Row = dict[str, Any]
 
-CALLS = {"production_job": "broker_jobs", "analysis_job": "broker_analysis", "production_task": "broker_tasks"}
 FACTS = ["task_facts", "queue_facts", "task_key", "network_facts", "load_facts", "policy_facts", "software_facts",
          "placement_facts", "input_facts", "nucleus_key", "work_facts",
          "located_facts", "space_facts"]  # fmt: skip
@@ -39,18 +38,11 @@ def small(db: Connection, **sections: Any) -> None:
     world.load(db, [given | sections])
 
 
-def ran(db: Connection, **given: Any) -> int:
-    names = ", ".join(f"p_{name} => %({name})s" for name in given)
-    query = f"call brokerage.broker_jobs('w'{', ' if names else ''}{names})"
-    [(run,)] = db.execute(query.encode(), given).fetchall()
-    return int(run)
-
-
 @pytest.fixture
 def decided(db: Connection) -> Connection:
     """The small world after a real run. Its jobs are in the way of a later run, and their queues are drawn."""
     small(db)
-    ran(db, seed=1)
+    ran(db, "production_job", "w", seed=1)
     return db
 
 
@@ -61,15 +53,8 @@ def test_a_run_is_reproduced_whatever_has_happened_since(
     db: Connection, connect: Connect, algorithm: str, profile: str
 ) -> None:
     """Second passes, turns, draws, jobs and nuclei, verdict by verdict; by a viewer who only reads."""
-    given = grid(3, 60, 30, user_tasks=60)
-    for task in given["tasks"]:
-        task["status"] = "ready"
-        if algorithm == "production_task":
-            task.update(status="assigning", nucleus=None)
-    world.load(db, [given], "grid")
-    [(run,)] = db.execute(
-        f"call brokerage.{CALLS[algorithm]}('grid', null, %s, p_tasks_a_commit => 25)".encode(), [profile]
-    ).fetchall()
+    load_due(db, algorithm, 60, 30, user_tasks=60)
+    run = ran(db, algorithm, profile=profile, tasks_a_commit=25)
     [(parts, tasks)] = db.execute(
         """select (select count(*) from brokerage.recording), count(*) from brokerage.task_decision
             where run_id = %s and status <> 'error'""",
@@ -94,11 +79,8 @@ def test_a_run_is_reproduced_whatever_has_happened_since(
 @pytest.mark.slow
 def test_small_and_large_parts_are_kept_alike(db: Connection) -> None:
     """More than 5,000 pairs are decided by another plan."""
-    given = grid(3, 60, 40, user_tasks=0)
-    for task in given["tasks"]:
-        task["status"] = "ready"
-    world.load(db, [given], "grid")
-    db.execute("call brokerage.broker_jobs('grid', null, 'panda2026', 7, p_tasks_a_commit => null)")
+    load_due(db, "production_job", 60, 40, user_tasks=0)
+    ran(db, "production_job", profile="panda2026", seed=7, tasks_a_commit=None)
     [(pairs,)] = db.execute(
         "select max((tasks -> '')::int) * max(cardinality((v.value #>> '{}')::text[])) from brokerage.recording t"
         " join brokerage.recorded_value v on v.digest = t.queues ->> 'queue'"
@@ -127,7 +109,7 @@ def test_rules_are_those_that_decided(decided: Connection) -> None:
     """The rules of today do not count."""
     decided.execute("select brokerage.set_profile('acme', 'documented')")
     decided.execute("""select brokerage.set_settings('w', '{"profile": "acme"}')""")
-    run = ran(decided, tasks=[1, 2], seed=1)
+    run = ran(decided, "production_job", "w", tasks=[1, 2], seed=1)
     decided.execute("""select brokerage.set_rule('acme', 'memory', '{"enabled": false}')""")
     assert [row["differs"] for row in replayed(decided, setup="w", run_id=run)] == [[], []]
     assert [row["gained"] for row in replayed(decided, setup="w", run_id=run, profile="acme")] == [["A"], []]
@@ -157,9 +139,9 @@ def test_a_replay_with_wrong_arguments_is_refused(decided: Connection, given: Ro
 
 def test_dry_runs_and_runs_without_recording_keep_no_facts(db: Connection) -> None:
     small(db)
-    ran(db, dry_run=True)
+    ran(db, "production_job", "w", dry_run=True)
     db.execute("""select brokerage.set_settings('w', '{"keep_facts": false}')""")
-    run = ran(db)
+    run = ran(db, "production_job", "w")
     assert db.execute("select from brokerage.recording").fetchall() == []
     assert db.execute("select from brokerage.recorded_value").fetchall() == []
     with pytest.raises(psycopg.Error, match=f"no facts are kept of run {run} in setup w"):
@@ -169,11 +151,10 @@ def test_dry_runs_and_runs_without_recording_keep_no_facts(db: Connection) -> No
 @pytest.mark.slow
 def test_a_replay_over_its_time_limit_names_the_part_it_reached(db: Connection) -> None:
     small(db)
-    ran(db, tasks_a_commit=1)
+    ran(db, "production_job", "w", tasks_a_commit=1)
     db.execute("""select brokerage.set_settings('w', '{"replay_time": "1 microsecond"}')""")
-    with pytest.raises(
-        psycopg.Error, match=r"the replay took longer than 00:00:00\.000001: it reached .*, after 1 parts"
-    ):
+    message = r"the replay took longer than 00:00:00\.000001: it reached .*, after 1 parts"
+    with pytest.raises(psycopg.Error, match=message):
         replayed(db, setup="w")
 
 
@@ -211,15 +192,12 @@ def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> N
 
 VALUES = {
     "double precision": ["'Infinity'", "'-Infinity'", "'NaN'", "1e-300", "0.1", "null"],
-    "bigint": ["9223372036854775807", "-1", "null"],
-    "integer": ["2147483647", "null"],
-    "text": ["''", "E'tab\\there, \"quoted\"'", "'null'", "null"],
-    "text[]": ["'{}'", "'{a,NULL,\"b c\"}'", "null"],
-    "boolean": ["true", "false", "null"],
-    "jsonb": ["""'{"a": [1, null]}'""", "'{}'", "null"],
+    "bigint": ["9223372036854775807", "-1", "null"], "integer": ["2147483647", "null"],
+    "text": ["''", "E'tab\\there, \"quoted\"'", "'null'", "null"], "text[]": ["'{}'", "'{a,NULL,\"b c\"}'", "null"],
+    "boolean": ["true", "false", "null"], "jsonb": ["""'{"a": [1, null]}'""", "'{}'", "null"],
     "timestamp with time zone": ["'2026-10-25 00:30:00.000001+00'", "null"],
     "interval": ["'1 mon -2 days 03:00:00.5'", "null"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -251,9 +229,8 @@ def test_every_subject_is_kept(db: Connection) -> None:
 def test_a_function_that_has_changed_since_is_named(decided: Connection) -> None:
     query = "select * from brokerage.replay_changes('w')"
     assert decided.execute(query).fetchall() == []
-    [(source,)] = decided.execute(
-        "select pg_get_functiondef(oid) from pg_proc where oid = 'brokerage.rule_memory'::regproc"
-    ).fetchall()
+    definition = "select pg_get_functiondef(oid) from pg_proc where oid = 'brokerage.rule_memory'::regproc"
+    [(source,)] = decided.execute(definition).fetchall()
     decided.execute(source)  # made again without a change
     assert decided.execute(query).fetchall() == []
     decided.execute(source.replace("MB", "megabytes"))

@@ -7,7 +7,6 @@ import json
 import time
 from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,12 +19,6 @@ INTEL = {"type": "cpu", "arch": ["x86_64"], "instr": ["avx2"], "vendor": ["intel
 KT100 = {"type": "gpu", "vendor": ["nvidia", "excl"], "model": ["kt100"]}
 X86 = {"type": "cpu", "arch": ["x86_64"]}
 TAG = {"tag": "t", "cmtconfig": PLATFORM, "project": "Athena", "release": "22.0.1", "container_name": "", "sources": []}
-
-
-@pytest.fixture
-def rows(rolled_back: psycopg.Connection[Any]) -> Rows:
-    rolled_back.execute("insert into resource.setup (setup) values (%s)", [SETUP])
-    return Rows(rolled_back)
 
 
 def _problem(
@@ -131,10 +124,8 @@ def test_queues_with_the_same_hardware_have_a_verdict_each(rows: Rows) -> None:
 def test_a_pattern_fits_whole_texts(rows: Rows) -> None:
     """Alternatives are anchored on both sides."""
     software = {"architectures": [{"type": "cpu", "arch": ["x86_64"]}], "cvmfs": ["any"], "containers": ["any"]}
-    assert (
-        _problem(rows, {"architecture": "#[x]86|_64"}, software)
-        == "cpu arch [x]86 is not among x86_64 or cpu arch _64 is not among x86_64"
-    )
+    problem = "cpu arch [x]86 is not among x86_64 or cpu arch _64 is not among x86_64"
+    assert _problem(rows, {"architecture": "#[x]86|_64"}, software) == problem
 
 
 # Releases (software-check.md, Release).
@@ -283,21 +274,12 @@ def test_the_release_of_an_analysis_task_is_read_from_its_names(
 
 
 def test_analysis_without_a_release_asks_for_hardware_alone(rows: Rows) -> None:
+    task = {"label": "user", "trans_home": None}
     for base_profile in ("documented", "panda2026"):
         rows.connection.execute("savepoint base_profile")
-        assert (
-            _problem(
-                rows,
-                {"label": "user", "trans_home": None, "architecture": None},
-                {"architectures": [X86]},
-                base_profile,
-            )
-            is None
-        )
+        assert _problem(rows, {**task, "architecture": None}, {"architectures": [X86]}, base_profile) is None
         rows.connection.execute("rollback to savepoint base_profile")
-        assert "excl" not in (
-            _problem(rows, {"label": "user", "trans_home": None}, {"architectures": [INTEL]}, base_profile) or "excl"
-        )
+        assert "excl" not in (_problem(rows, task, {"architectures": [INTEL]}, base_profile) or "excl")
         rows.connection.execute("rollback to savepoint base_profile")
 
 
@@ -314,10 +296,8 @@ def test_doc_leaves_queues_to_the_rule(rows: Rows, releases: list[str] | None, p
 
 
 def test_auto_beside_other_releases_is_compared_in_doc(rows: Rows) -> None:
-    assert (
-        _problem(rows, {"architecture": "aarch64"}, {"architectures": [X86]}, releases=["22.0.1", "AUTO"])
-        == "cpu arch aarch64 is not among x86_64"
-    )
+    found = _problem(rows, {"architecture": "aarch64"}, {"architectures": [X86]}, releases=["22.0.1", "AUTO"])
+    assert found == "cpu arch aarch64 is not among x86_64"
 
 
 # panda2026, Applicability and JSON check: releases, what is published (null = nothing), the task, and the verdict.
@@ -390,32 +370,22 @@ def test_software_is_compared_as_the_code_of_panda_does(
 A100 = ("NVIDIA", "A100-40GB", 40960, "Ampere", "12.4", "575.1")
 T4 = ("NVIDIA", "Tesla T4", 16384, "Turing", "12.0", "575.0.0")
 GPUS: list[tuple[str, list[tuple[Any, ...]], str | None]] = [
-    ("nvidia", [A100], None),
-    ("nvidia", [], "no gpu of vendor nvidia was seen"),
-    ("*", [], None),
-    ("amd", [A100], "no gpu of vendor amd was seen"),
-    ("nv-a100", [A100, T4], None),
-    ("nvidia-100", [A100, T4], "no gpu of model 100 was seen"),
-    ("nvidia:model=.*T4", [A100, T4], None),
+    ("nvidia", [A100], None), ("nvidia", [], "no gpu of vendor nvidia was seen"), ("*", [], None),
+    ("amd", [A100], "no gpu of vendor amd was seen"), ("nv-a100", [A100, T4], None),
+    ("nvidia-100", [A100, T4], "no gpu of model 100 was seen"), ("nvidia:model=.*T4", [A100, T4], None),
     ("nvidia:model!=.*T4", [A100, T4], "a gpu other than .*T4 is wanted, one was seen"),
-    ("nvidia:model!=.*T4", [A100], None),
-    ("*:model!=.*T4", [], "a gpu other than .*T4 is wanted, none was seen"),
-    ("nvidia:vram>=16384", [A100, T4], None),
-    ("nvidia:vram>=16385", [A100, T4], "not all gpus seen have vram >=16385"),
-    ("nvidia:vram=40960", [A100], None),
-    ("nvidia:vram!=1", [A100], "not all gpus seen have vram !=1"),
-    ("nvidia:cuda>=12", [A100, T4], None),
-    ("nvidia:cuda==12", [T4], None),
-    ("nvidia:cuda>12.0", [A100, T4], "not all gpus seen have version >12.0"),
-    ("nvidia:cuda<12.10", [A100], None),
+    ("nvidia:model!=.*T4", [A100], None), ("*:model!=.*T4", [], "a gpu other than .*T4 is wanted, none was seen"),
+    ("nvidia:vram>=16384", [A100, T4], None), ("nvidia:vram>=16385", [A100, T4], "not all gpus seen have vram >=16385"),
+    ("nvidia:vram=40960", [A100], None), ("nvidia:vram!=1", [A100], "not all gpus seen have vram !=1"),
+    ("nvidia:cuda>=12", [A100, T4], None), ("nvidia:cuda==12", [T4], None),
+    ("nvidia:cuda>12.0", [A100, T4], "not all gpus seen have version >12.0"), ("nvidia:cuda<12.10", [A100], None),
     ("nvidia:driver<=575.1:uarch=Ampere", [A100, T4], None),
     ("nvidia:driver<575.1", [A100], "not all gpus seen have driver version <575.1"),
     ("nvidia:uarch=Hopper", [A100], "no gpu of microarchitecture Hopper was seen"),
-    ("nvidia:cuda>=x", [A100], "not all gpus seen have version >=x"),
-    ("nvidia:foo>=x:bar", [A100], None),
+    ("nvidia:cuda>=x", [A100], "not all gpus seen have version >=x"), ("nvidia:foo>=x:bar", [A100], None),
     ("nvidia:model=(", [A100], "gpu model ( is not a regular expression"),
     ("nvidia", [(None,) * 6], "no gpu of vendor nvidia was seen"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("gpu", "seen", "expected"), GPUS)
@@ -429,6 +399,7 @@ def test_gpus_are_compared_as_the_code_of_panda_does(
     assert _problem(rows, {"architecture": "#&" + gpu}, software, "panda2026") == expected
 
 
+LEVEL = "preferred_architecture_level"
 PROBLEMS: list[tuple[str | None, str | None]] = [
     (None, None),
     ("", None),
@@ -447,10 +418,7 @@ PROBLEMS: list[tuple[str | None, str | None]] = [
     ('{"gpu_spec": {"model": {"pattern": 1}}}', "architecture: pattern is 1, not a text"),
     ('{"gpu_spec": {"vram": 4, "version": ">1"}}', None),
     ('{"cpu_pref": "x"}', 'architecture: cpu_pref is "x", not an object'),
-    (
-        '{"cpu_pref": {"preferred_architecture_level": 3}}',
-        "architecture: preferred_architecture_level is 3, not a text",
-    ),
+    ('{"cpu_pref": {"preferred_architecture_level": 3}}', f"architecture: {LEVEL} is 3, not a text"),
     ('{"sw_platform": "x("}', "architecture: sw_platform x( is not a regular expression"),
     ('{"cpu_specs": [{"arch": "x("}]}', "architecture: CPU architecture x( is not a regular expression"),
     ("x86_64-(centos7", "architecture: sw_platform x86_64-(centos7 is not a regular expression"),
@@ -477,10 +445,8 @@ def test_unreadable_architectures_have_a_problem(rows: Rows, architecture: str |
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> None:
     """Such a task leaves earlier; otherwise no queue would take it."""
-    assert (
-        _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
-        == "architecture: sw_platform x( is not a regular expression"
-    )
+    found = _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
+    assert found == "architecture: sw_platform x( is not a regular expression"
 
 
 @pytest.mark.parametrize(("architecture", "level"), [
@@ -509,16 +475,12 @@ def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None
     ]  # fmt: skip
     for number, need in enumerate(needs):
         rows.task(number, **{"trans_home": HOME, "architecture": platform, **need})
-    keys = dict(
-        rows.connection.execute(
-            "select t.task_id, brokerage.software_key(t) from workload.task t where t.setup = %s", [SETUP]
-        ).fetchall()
-    )
+    query = "select t.task_id, brokerage.software_key(t) from workload.task t where t.setup = %s"
+    keys = dict(rows.connection.execute(query, [SETUP]).fetchall())
     assert keys[0] == keys[1]
     assert len(set(keys.values())) == len(needs) - 1
-    found = rows.connection.execute(
-        "select software_key from brokerage.software_problems(%s, %s, 'documented')", [SETUP, list(keys)]
-    ).fetchall()
+    query = "select software_key from brokerage.software_problems(%s, %s, 'documented')"
+    found = rows.connection.execute(query, [SETUP, list(keys)]).fetchall()
     assert sorted(key for (key,) in found) == sorted(set(keys.values()))
 
 

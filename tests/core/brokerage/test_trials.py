@@ -11,12 +11,10 @@ from psycopg.rows import dict_row
 from scipy import stats
 
 from broker import world
-from broker.laboratory.grid import grid
+from tests.core.brokerage.runs import CALLS, load_due, numbers, ran
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
-
-CALLS = {"production_job": "broker_jobs", "analysis_job": "broker_analysis", "production_task": "broker_tasks"}
 
 
 def begin(db: Connection, setup: str = "grid", profile: str = "acme", share: float = 0.5) -> int:
@@ -24,21 +22,9 @@ def begin(db: Connection, setup: str = "grid", profile: str = "acme", share: flo
     return int(trial)
 
 
-def ran(db: Connection, algorithm: str, **given: Any) -> int:
-    names = ", ".join(f"p_{name} => %({name})s" for name in given)
-    query = f"call brokerage.{CALLS[algorithm]}('grid'{', ' if names else ''}{names})"
-    [(run,)] = db.execute(query.encode(), given).fetchall()
-    return int(run)
-
-
 def loaded(db: Connection, algorithm: str, base: str, tasks: int = 60) -> None:
     """A grid whose setup decides by a profile, and acme: the same but for some rules."""
-    given = grid(3, tasks, 30, user_tasks=tasks)
-    for task in given["tasks"]:
-        task["status"] = "ready"
-        if algorithm == "production_task":
-            task.update(status="assigning", nucleus=None)
-    world.load(db, [given], "grid")
+    load_due(db, algorithm, tasks, 30, user_tasks=tasks)
     db.execute("select brokerage.set_settings('grid', jsonb_build_object('profile', %s::text))", [base])
     db.execute("select brokerage.set_profile('acme', %s)", [base])
 
@@ -68,9 +54,8 @@ def test_equal_profiles_in_both_arms_decide_as_one(db: Connection, algorithm: st
     begin(db)
     run = ran(db, algorithm, seed=7, dry_run=dry, tasks_a_commit=None)
     both = decisions(db, run)
-    arms = dict(
-        db.execute("select arm, count(*) from brokerage.task_decision where run_id = %s group by 1", [run]).fetchall()
-    )
+    query = "select arm, count(*) from brokerage.task_decision where run_id = %s group by 1"
+    arms = dict(db.execute(query, [run]).fetchall())
     assert set(arms) == {"control", "trial"}
     assert min(arms.values()) > 3
     assert both == alone
@@ -92,21 +77,18 @@ def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> N
     assert alone["documented"] != alone["acme"]
     begin(db)
     run = ran(db, algorithm, dry_run=True)
-    shown = db.execute(
-        "select task_id, arm, profile from monitor.task_decision where run_id = %s order by task_id", [run]
-    ).fetchall()
+    query = "select task_id, arm, profile from monitor.task_decision where run_id = %s order by task_id"
+    shown = db.execute(query, [run]).fetchall()
     assert {(arm, profile) for _, arm, profile in shown} == {("control", "documented"), ("trial", "acme")}
     assert decisions(db, run) == [alone[profile][task] for task, _, profile in shown]
     other = [row for row in shown if row[2] == "acme" and alone["acme"][row[0]] != alone["documented"][row[0]]]
     assert other
     task = other[0][0]
-    explained = {
-        profile: db.execute(
-            "select * from brokerage.explain('grid', %s, %s, %s)", [task, profile, algorithm]
-        ).fetchall()
-        for profile in (None, "acme", "documented")
-    }
-    assert explained[None] == explained["acme"] != explained["documented"]
+    query = "select * from brokerage.explain('grid', %s, %s, %s)"
+    default, acme, documented = (
+        db.execute(query, [task, profile, algorithm]).fetchall() for profile in (None, "acme", "documented")
+    )
+    assert default == acme != documented
 
 
 @pytest.mark.slow
@@ -140,10 +122,8 @@ def test_a_task_stays_in_its_arm_and_one_call_ends_the_trial(db: Connection) -> 
     trial = begin(db, share=0.3)
 
     def arms(**given: Any) -> list[Any]:
-        run = ran(db, "production_job", dry_run=True, **given)
-        return db.execute(
-            "select task_id, arm from brokerage.task_decision where run_id = %s order by 1", [run]
-        ).fetchall()
+        query = "select task_id, arm from brokerage.task_decision where run_id = %s order by 1"
+        return db.execute(query, [ran(db, "production_job", dry_run=True, **given)]).fetchall()
 
     first = arms()
     assert arms(tasks_a_commit=7) == first
@@ -153,10 +133,8 @@ def test_a_task_stays_in_its_arm_and_one_call_ends_the_trial(db: Connection) -> 
     assert db.execute("select brokerage.end_trial('grid')").fetchall() == [(trial,)]
     assert db.execute("select brokerage.end_trial('grid')").fetchall() == [(None,)]
     assert db.execute("select brokerage.broker_next('grid', %s, null, 5)", [run]).fetchall() == [(5,)]
-    found = db.execute(
-        "select arm is null, count(*) from brokerage.task_decision where run_id = %s group by 1 order by 1", [run]
-    )
-    assert found.fetchall() == [(False, 5), (True, 5)]
+    query = "select arm is null, count(*) from brokerage.task_decision where run_id = %s group by 1 order by 1"
+    assert db.execute(query, [run]).fetchall() == [(False, 5), (True, 5)]
     assert {arm for _, arm in arms()} == {None}
     assert begin(db) > trial
 
@@ -354,11 +332,8 @@ def test_arms_whose_tasks_are_all_alike_show_no_verdict(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     begin(db)
     run = ran(db, "production_job")
-    db.execute(
-        "update brokerage.task_decision set status = case arm when 'trial' then 'throttled' else 'candidates' end"
-        " where run_id = %s",
-        [run],
-    )
+    status = "case arm when 'trial' then 'throttled' else 'candidates' end"
+    db.execute(f"update brokerage.task_decision set status = {status} where run_id = %s", [run])
     row = outcome(db)["no candidates"]
     assert (row["control_value"], row["trial_value"], row["difference"]) == (0, 1, 1)
     assert (row["difference_margin"], row["verdict"]) == (None, "not shown")
@@ -376,11 +351,7 @@ def test_an_arm_that_sees_no_assignments_decides_as_without_a_trial(db: Connecti
         alone = {row[0]: row for row in decisions(db, ran(db, "analysis_job", seed=7, tasks_a_commit=None))}
     begin(db)
     run = ran(db, "analysis_job", seed=7, tasks_a_commit=None)
-    control = [
-        task for (task,) in db.execute(
-            "select task_id from brokerage.task_decision where run_id = %s and arm = 'control'", [run]
-        )
-    ]  # fmt: skip
+    control = numbers(db, "select task_id from brokerage.task_decision where run_id = %s and arm = 'control'", run)
     both = {row[0]: row for row in decisions(db, run)}
     assert [task for task in control if both[task] != alone[task]] == []
     assert [task for task in control if alone[task][9]]
@@ -403,9 +374,8 @@ def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -
         with pytest.raises(psycopg.Error, match="is under way"):
             second.execute(query.encode())
         run = second.execute("select brokerage.open_run('grid', 'production_job', null, null, true)").fetchall()
-        assert db.execute("select trial is not null from brokerage.run where run_id = %s", run[0]).fetchall() == [
-            (True,)
-        ]
+        of_run = "select trial is not null from brokerage.run where run_id = %s"
+        assert db.execute(of_run, run[0]).fetchall() == [(True,)]
         db.execute("select brokerage.end_trial('grid')")
 
 
@@ -443,12 +413,9 @@ def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
     loaded(db, "production_job", "documented")
     db.execute("""select brokerage.set_rule('acme', 'prod-pending', '{"enabled": false}')""")
     run = ran(db, "production_job", profile="acme", dry_run=True)
-    found = db.execute(
-        "select distinct status, retry_at - decided_at from brokerage.task_decision where run_id = %s and status"
-        " not in ('candidates', 'throttled', 'failed')",
-        [run],
-    ).fetchall()
-    assert found == [("pending", timedelta(hours=1))]
+    query = """select distinct status, retry_at - decided_at from brokerage.task_decision
+                where run_id = %s and status not in ('candidates', 'throttled', 'failed')"""
+    assert db.execute(query, [run]).fetchall() == [("pending", timedelta(hours=1))]
 
 
 @pytest.mark.slow

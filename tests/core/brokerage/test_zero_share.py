@@ -3,18 +3,11 @@
 import time
 from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.brokerage.software_rows import SETUP, Rows
-
-
-@pytest.fixture
-def rows(rolled_back: psycopg.Connection[Any]) -> Rows:
-    rolled_back.execute("insert into resource.setup (setup) values (%s)", [SETUP])
-    return Rows(rolled_back)
 
 
 def _refusal(rows: Rows, policy: str | None, task: dict[str, Any], base_profile: str = "documented") -> str | None:

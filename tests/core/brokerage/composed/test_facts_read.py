@@ -6,27 +6,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import world
-from broker.laboratory.grid import grid
+from tests.core.brokerage.own_rules import add_rule
+from tests.core.brokerage.runs import decided, load_due, ran
 
 Connection = psycopg.Connection[Any]
 
-OUTSIDE = """
-create schema acme;
-grant usage on schema acme to broker_owner;
-create function acme.rule_label(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
-language sql stable as $$ select case when to_jsonb(t) ->> 'label' = 'none' then q.queue end $$;
-grant execute on all functions in schema acme to broker_owner;
-select brokerage.set_profile('acme', 'panda2026', 'ours');
-select brokerage.set_rule('acme', 'label', '{"kind": "row rule", "position": 45, "function": "acme.rule_label",
-  "source": "ours"}', 'production_task')"""
-
-
-def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]:
-    query = (
-        "select task_id, queue, verdict, rule, reason, weight, factors, rank from brokerage.decision where run_id = %s"
-    )
-    return {row[:2]: row[2:] for row in db.execute(query, [run]).fetchall()}
+RULE = "select case when to_jsonb(t) ->> 'label' = 'none' then q.queue end"
 
 
 @pytest.mark.slow
@@ -34,12 +19,9 @@ def _decided(db: Connection, run: int) -> dict[tuple[int, str], tuple[Any, ...]]
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
     """Over 5,000 pairs. acme has a rule of another schema: each level of its query joins tasks and nuclei again."""
-    given = grid(3, 120, 150, nuclei=40)
-    for task in given["tasks"]:
-        task.update(status="assigning", label="managed", nucleus=None)
-    world.load(db, [given], "grid")
-    db.execute(OUTSIDE)
-    call = "call brokerage.broker_tasks('grid', null, %s, 1, %s, p_tasks_a_commit => null)"
+    load_due(db, "production_task", 120, 150, nuclei=40)
+    db.execute("update workload.task set label = 'managed' where setup = 'grid'")
+    add_rule(db, RULE, "panda2026", "production_task", position=45)
     query = """select t.task_id from workload.task t where t.setup = 'grid'
                 order by t.current_priority desc, t.task_id"""
     tasks = [task for (task,) in db.execute(query).fetchall()]
@@ -48,16 +30,16 @@ def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, 
     for task in singles:
         db.execute("select brokerage.evaluate_task('grid', %s, 'production_task', %s)", [task, profile])
         [(run,)] = db.execute("select max(run_id) from brokerage.run").fetchall()
-        alone |= _decided(db, run)
-    [(run,)] = db.execute(call, [profile, dry]).fetchall()
-    together = _decided(db, run)
+        alone |= decided(db, run)
+    run = ran(db, "production_task", profile=profile, seed=1, dry_run=dry, tasks_a_commit=None)
+    together = decided(db, run)
     assert len(together) > 5000
     assert len({told[1] for told in together.values()}) > 3  # rules
     assert alone == {pair: told for pair, told in together.items() if pair[0] in singles}
 
 
 def test_a_function_of_another_schema_may_read_anything(db: Connection) -> None:
-    db.execute(OUTSIDE)
+    add_rule(db, RULE, "panda2026", "production_task", position=45)
     query = "select brokerage.facts_read(brokerage.rules_of(%s), 'production_task')"
     read = {profile: db.execute(query, [profile]).fetchone() for profile in ("panda2026", "acme")}
     assert read["acme"] == (None,)
