@@ -17,6 +17,11 @@ STORAGE = "A_DATADISK"
     ("^A_.*DISK$", STORAGE, "OTHER", 2),
     ("dst:A_DATADISK", STORAGE, "OTHER", None),
     ("ATLASDATADISK", "A", "DATADISK", 3),
+    ("DATADISK", "A", "DATADISK", 3),
+    ("^A", STORAGE, "A", 2),
+    ("OTHER", "A", "DATADISK", None),
+    ("(", "(", "X", 1),
+    ("(", "A", "X", None),  # no expression
     ("ATLAS(DISK", "A", "(DISK", 3),  # no expression
     (r"(A)_\1", "A_A", "DATADISK", None),  # this and the following match, and are refused
     ("((.*){20}){1,5}", STORAGE, "DATADISK", None),
@@ -26,9 +31,8 @@ STORAGE = "A_DATADISK"
 def test_a_storage_fits_a_token_by_name_expression_or_kind(
     rolled_back: Db, token: str, storage: str, kind: str, expected: int | None
 ) -> None:
-    assert rolled_back.execute("select brokerage.token_fit(%s, %s, %s)", [token, storage, kind]).fetchone() == (
-        expected,
-    )
+    found = rolled_back.execute("select brokerage.token_fit(%s, %s, %s)", [token, storage, kind]).fetchone()
+    assert found == (expected,)
 
 
 def test_a_token_that_is_refused_stops_only_its_task(rolled_back: Db) -> None:

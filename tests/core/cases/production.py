@@ -14,22 +14,16 @@ PASSES = "passes"
 
 # Storages of the queue Q: two disks and a tape at S1, and one disk at the nucleus.
 STORAGES: Row = {
-    "DISK": {"site": "S1", "space_free": 1000},
-    "SECOND": {"site": "S1", "space_free": 1000},
-    "TAPE": {"site": "S1", "is_tape": True},
-    "NUC_DISK": {"site": "NUC", "space_free": 1000},
-}
+    "DISK": {"site": "S1", "space_free": 1000}, "SECOND": {"site": "S1", "space_free": 1000},
+    "TAPE": {"site": "S1", "is_tape": True}, "NUC_DISK": {"site": "NUC", "space_free": 1000},
+}  # fmt: skip
 QUEUE: Row = {
-    "type": "production",
-    "panda_site": "S1",
-    "pilots": {"getjob": 1, "updatejob": 0},
+    "type": "production", "panda_site": "S1", "pilots": {"getjob": 1, "updatejob": 0},
     "astorages": {"read_lan": ["DISK", "SECOND", "TAPE"], "write_lan": ["DISK"]},
-}
+}  # fmt: skip
 NUCLEUS: Row = {
-    "role": "nucleus",
-    "panda_site": "NUC",
-    "astorages": {"read_lan": ["NUC_DISK"], "write_lan": ["NUC_DISK"]},
-}
+    "role": "nucleus", "panda_site": "NUC", "astorages": {"read_lan": ["NUC_DISK"], "write_lan": ["NUC_DISK"]},
+}  # fmt: skip
 
 
 class Case(NamedTuple):

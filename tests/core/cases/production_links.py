@@ -71,13 +71,11 @@ def _inactive(task: Row, hours: float | None, activated: int, expected: str) -> 
     return world(queue, task, statistics=statistics), {"Q": expected}
 
 
-INACTIVE = made(
-    "inactive queues",
-    _inactive,
-    [({}, 3, 1, PASSES), ({"split": {"mergeOutput": 1}}, 3, 1, "inactive-queue -inactive"),
-     ({"is_merging": True}, 3, 1, "inactive-queue -inactive"), ({"is_merging": True}, 3, 0, PASSES),
-     ({"is_merging": True}, 2, 1, PASSES), ({"is_merging": True}, None, 1, PASSES)],
-)  # fmt: skip
+INACTIVE = made("inactive queues", _inactive, [
+    ({}, 3, 1, PASSES), ({"split": {"mergeOutput": 1}}, 3, 1, "inactive-queue -inactive"),
+    ({"is_merging": True}, 3, 1, "inactive-queue -inactive"), ({"is_merging": True}, 3, 0, PASSES),
+    ({"is_merging": True}, 2, 1, PASSES), ({"is_merging": True}, None, 1, PASSES),
+])  # fmt: skip
 
 
 def _zero_share(policy: str | None, task: Row, zero: bool) -> Given:

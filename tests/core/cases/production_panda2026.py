@@ -124,18 +124,11 @@ CASES = [
     Case("and for nothing else",
         world(AT_NUCLEUS, INPUT, datasets=one_file({"NUC_DISK": {}}), storages=storages(NUC_DISK={"write_wan": "OFF"})),
         {"Q": 2 / 10}),
-    *(
-        Case(
-            f"{size} bytes are missing",
-            world(
-                task=INPUT | {"io_intensity": 500},
-                datasets=one_file({"SECOND": {}}, size=size),
-                queues={"Q": QUEUE | {"astorages": {"read_lan": ["DISK"], "write_lan": ["DISK"]}}, "N": QUEUE},
-            ),
-            {"Q": fate, "N": 2 / 10},
-        )
-        for size, fate in ((10 * GIB + 2**20 - 1, 1 / 10 / 1.01), (10 * GIB + 2**20, "io-cutoff -io"))
-    ),
+    *(Case(f"{size} bytes are missing",
+        world(task=INPUT | {"io_intensity": 500}, datasets=one_file({"SECOND": {}}, size=size),
+         queues={"Q": QUEUE | {"astorages": {"read_lan": ["DISK"], "write_lan": ["DISK"]}}, "N": QUEUE}),
+        {"Q": fate, "N": 2 / 10})
+      for size, fate in ((10 * GIB + 2**20 - 1, 1 / 10 / 1.01), (10 * GIB + 2**20, "io-cutoff -io"))),
     # Cores, memory, scratch, walltime
     Case("0 cores of urgent tasks want several", world(task={"core_count": 0, "current_priority": 900}),
         {"Q": "core-count -cpucore"}),
@@ -150,21 +143,12 @@ CASES = [
     Case("scouts: HS06 s, not s", world({"maxtime": 95999}, {"use_scout": True}),
         {"Q": "walltime-scout -scout_walltime"}),
     Case("scouts: enough HS06 s", world({"maxtime": 96000}, {"use_scout": True}), AS_IS),
-    *(
-        Case(
-            f"a job of 10,000 HS06 s, {more} and maxtime {longest}",
-            world({"maxtime": longest}, JOB | more, datasets=SOME),
-            fate,
-        )
-        for longest, more, fate in (
-            (1000, {}, {"Q": 2 / 10}),
-            (999, {}, {"Q": "walltime -shortwalltime"}),
-            (1060, {"base_walltime": 60}, {"Q": 2 / 10}),
-            (1059, {"base_walltime": 60}, {"Q": "walltime -shortwalltime"}),
-            (1112, {"cpu_efficiency": None}, {"Q": 2 / 10}),
-            (1111, {"cpu_efficiency": None}, {"Q": "walltime -shortwalltime"}),
-        )
-    ),
+    *(Case(f"a job of 10,000 HS06 s, {more} and maxtime {longest}",
+        world({"maxtime": longest}, JOB | more, datasets=SOME), {"Q": fate})
+      for longest, more, fate in (
+        (1000, {}, 2 / 10), (999, {}, "walltime -shortwalltime"),
+        (1060, {"base_walltime": 60}, 2 / 10), (1059, {"base_walltime": 60}, "walltime -shortwalltime"),
+        (1112, {"cpu_efficiency": None}, 2 / 10), (1111, {"cpu_efficiency": None}, "walltime -shortwalltime"))),
     Case("merging takes 2000 MB at least", world({"maxrss": 1800}, {"is_merging": True, "merge_ram_count": 9}), AS_IS),
     Case("no less", world({"maxrss": 1799}, {"is_merging": True, "merge_ram_count": 9}), {"Q": "memory -lowmemory"}),
     # Transferring
@@ -215,33 +199,17 @@ CASES = [
         world({"maxdiskio": 500, "average_diskio": 501, "corecount": 8}, {"disk_io": 501, "core_count": 0}),
         {"Q": "disk-io -diskIO"}),
     # Software
-    *(
-        Case(
-            f"{architecture} at {seen or 'no'} GPUs",
-            world(AUTO, RELEASE | {"architecture": architecture}, software=GPU_SITE, worker_gpus={"Q": seen}),
-            fate,
-        )
-        for architecture, seen, fate in (
-            ("p&nvidia", NVIDIA, AS_IS),
-            ("p&nv", NVIDIA, AS_IS),
-            ("p&vidia", NVIDIA, NO_CACHE),
-            ("p&nvidia", [], NO_CACHE),
-            ("p&*-*", [], AS_IS),
-            ("p&nvidia-a1", NVIDIA, AS_IS),
-            ("p&nvidia-100", NVIDIA, NO_CACHE),
-            ("p&nvidia:model!=A1", NVIDIA, NO_CACHE),
-            ("p&nvidia:model!=V1", NVIDIA, AS_IS),
-            ("p&*:model!=V1", [], NO_CACHE),
-            ("p&nvidia:vram>40960", NVIDIA, NO_CACHE),
-            ("p&nvidia:vram>=40960", NVIDIA, AS_IS),
-            ("p&nvidia:vram=40960", NVIDIA, AS_IS),
-            ("p&nvidia:vram<40961", NVIDIA, AS_IS),
-            ("p&nvidia:vram<40960", NVIDIA, NO_CACHE),
-            ("p&nvidia:driver>535.9", NVIDIA, AS_IS),
-            ("p&nvidia:driver<=535.9", NVIDIA, NO_CACHE),
-            ("p&nvidia:driver!=1", NVIDIA, NO_CACHE),
-        )
-    ),
+    *(Case(f"{architecture} at {seen or 'no'} GPUs",
+        world(AUTO, RELEASE | {"architecture": architecture}, software=GPU_SITE, worker_gpus={"Q": seen}), fate)
+      for architecture, seen, fate in (
+        ("p&nvidia", NVIDIA, AS_IS), ("p&nv", NVIDIA, AS_IS), ("p&vidia", NVIDIA, NO_CACHE),
+        ("p&nvidia", [], NO_CACHE), ("p&*-*", [], AS_IS), ("p&nvidia-a1", NVIDIA, AS_IS),
+        ("p&nvidia-100", NVIDIA, NO_CACHE), ("p&nvidia:model!=A1", NVIDIA, NO_CACHE),
+        ("p&nvidia:model!=V1", NVIDIA, AS_IS), ("p&*:model!=V1", [], NO_CACHE),
+        ("p&nvidia:vram>40960", NVIDIA, NO_CACHE), ("p&nvidia:vram>=40960", NVIDIA, AS_IS),
+        ("p&nvidia:vram=40960", NVIDIA, AS_IS), ("p&nvidia:vram<40961", NVIDIA, AS_IS),
+        ("p&nvidia:vram<40960", NVIDIA, NO_CACHE), ("p&nvidia:driver>535.9", NVIDIA, AS_IS),
+        ("p&nvidia:driver<=535.9", NVIDIA, NO_CACHE), ("p&nvidia:driver!=1", NVIDIA, NO_CACHE))),
     Case("any release", world(task=RELEASE), AS_IS),
     Case("any release, but images of tags", world(task=RELEASE | {"container_name": "c", "only_tags_for_fc": True}),
         {"Q": "software -cache"}),

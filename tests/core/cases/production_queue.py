@@ -43,17 +43,15 @@ def _cores(task: Row, cores: int, expected: str) -> Given:
     return world({"corecount": cores}, task), {"Q": expected}
 
 
-CORES = made(
-    "cores",
-    _cores,
-    [({"core_count": 8}, 4, PASSES), ({"core_count": 8}, 1, "core-count -cpucore"),
-     ({"core_count": 1}, 8, "core-count -cpucore"), ({"core_count": None}, 8, "core-count -cpucore"),
-     ({"core_count": None}, 0, PASSES), ({"core_count": 0}, 8, PASSES),
-     ({"core_count": 0, "split": {"maxCoreCount": 7}}, 8, "max-core-count -max_cpucore"),
-     ({"core_count": 0, "split": {"maxCoreCount": 8}}, 8, PASSES),
-     ({"core_count": 8, "merge_core_count": 1, "is_merging": True}, 1, PASSES),
-     ({"core_count": 8, "merge_core_count": 1}, 1, "core-count -cpucore")],
-)  # fmt: skip
+CORES = made("cores", _cores, [
+    ({"core_count": 8}, 4, PASSES), ({"core_count": 8}, 1, "core-count -cpucore"),
+    ({"core_count": 1}, 8, "core-count -cpucore"), ({"core_count": None}, 8, "core-count -cpucore"),
+    ({"core_count": None}, 0, PASSES), ({"core_count": 0}, 8, PASSES),
+    ({"core_count": 0, "split": {"maxCoreCount": 7}}, 8, "max-core-count -max_cpucore"),
+    ({"core_count": 0, "split": {"maxCoreCount": 8}}, 8, PASSES),
+    ({"core_count": 8, "merge_core_count": 1, "is_merging": True}, 1, PASSES),
+    ({"core_count": 8, "merge_core_count": 1}, 1, "core-count -cpucore"),
+])  # fmt: skip
 
 
 def _memory(task: Row, queue: Row, expected: str) -> Given:
@@ -85,12 +83,10 @@ def _direct_io(split: Row, queue: Row, expected: str) -> Given:
     return world(queue, {"split": split}), {"Q": expected}
 
 
-DIRECT_IO = made(
-    "direct-io-only",
-    _direct_io,
-    [({"allowInputLAN": 2}, {}, "direct-io-only -remoteio"), ({"allowInputLAN": "only"}, DIRECT, PASSES),
-     ({"allowInputLAN": "only"}, {"maxinputsize": -1}, PASSES), ({"allowInputLAN": 1}, {}, PASSES)],
-)  # fmt: skip
+DIRECT_IO = made("direct-io-only", _direct_io, [
+    ({"allowInputLAN": 2}, {}, "direct-io-only -remoteio"), ({"allowInputLAN": "only"}, DIRECT, PASSES),
+    ({"allowInputLAN": "only"}, {"maxinputsize": -1}, PASSES), ({"allowInputLAN": 1}, {}, PASSES),
+])  # fmt: skip
 
 
 def _scratch(slot: tuple[int, int], task: Row, size: int, queue: Row, expected: str) -> Given:
@@ -115,16 +111,12 @@ SCRATCH_NEEDS: list[tuple[Row, int, Row, int]] = [
     ({"split": {}}, GIB, DIRECT, 1536),
     ({"is_merging": True, "split": {"allowInputLAN": 1}}, GIB, DIRECT, 1536),
 ]
-SCRATCH = made(
-    "scratch-disk",
-    _scratch,
-    [
-        ((maxwdir, cores), task, size, queue, expected)
-        for task, size, queue, most in SCRATCH_NEEDS
-        for cores in (1, 8)
-        for maxwdir, expected in ((most, "scratch-disk -disk"), (most + 1, PASSES), (0, PASSES))
-    ],
-)
+SCRATCH = made("scratch-disk", _scratch, [
+    ((maxwdir, cores), task, size, queue, expected)
+    for task, size, queue, most in SCRATCH_NEEDS
+    for cores in (1, 8)
+    for maxwdir, expected in ((most, "scratch-disk -disk"), (most + 1, PASSES), (0, PASSES))
+])  # fmt: skip
 
 
 def _stores(changes: Row, queue: Row, expected: str) -> Given:
@@ -204,14 +196,12 @@ def _event_service(task: Row, seed: str | None, tag: str | None) -> Given:
     return world(NUCLEUS | {"jobseed": seed}, task), {"Q": f"event-service {tag}" if tag else PASSES}
 
 
-EVENT_SERVICE = made(
-    "event-service",
-    _event_service,
-    [({}, "es", "-nones"), ({}, "eshigh", None), ({"event_service": 1}, "std", "-es"),
-     ({"event_service": 1}, None, "-es"), ({"event_service": 1}, "all", None),
-     ({"event_service": 1, "current_priority": 899}, "eshigh", "-eshigh"),
-     ({"event_service": 1, "current_priority": 900}, "eshigh", None)],
-)  # fmt: skip
+EVENT_SERVICE = made("event-service", _event_service, [
+    ({}, "es", "-nones"), ({}, "eshigh", None), ({"event_service": 1}, "std", "-es"),
+    ({"event_service": 1}, None, "-es"), ({"event_service": 1}, "all", None),
+    ({"event_service": 1, "current_priority": 899}, "eshigh", "-eshigh"),
+    ({"event_service": 1, "current_priority": 900}, "eshigh", None),
+])  # fmt: skip
 
 
 def _transferring(limit: int | None, running: int, transferring: int, passes: bool) -> Given:
@@ -221,11 +211,9 @@ def _transferring(limit: int | None, running: int, transferring: int, passes: bo
     return given, {"Q": PASSES if passes else "transferring-limit -transferring"}
 
 
-TRANSFERRING = made(
-    "transferring-limit",
-    _transferring,
-    [(0, 0, 2000, True), (None, 0, 2001, False), (10, 3, 10, True), (10, 5, 11, False), (10, 6, 12, True)],
-)
+TRANSFERRING = made("transferring-limit", _transferring, [
+    (0, 0, 2000, True), (None, 0, 2001, False), (10, 3, 10, True), (10, 5, 11, False), (10, 6, 12, True),
+])  # fmt: skip
 
 
 def _full_chain(chain: Any, nucleus: str | None, satellite: str | None, expected: dict[str, str]) -> Given:

@@ -5,12 +5,9 @@ from tests.core.cases.production import PASSES, Case, Given, Row, made, world
 CENTOS = "x86_64-centos7-gcc8-opt"
 TAG = {"cmtconfig": CENTOS, "project": "Athena", "release": "21.0.38", "container_name": "athena", "sources": ["/a/b"]}
 PUBLISHED: Row = {
-    "cmtconfigs": [CENTOS],
-    "containers": ["/cvmfs"],
-    "cvmfs": ["atlas"],
-    "architectures": [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"]}],
-    "tags": [TAG],
-}
+    "cmtconfigs": [CENTOS], "containers": ["/cvmfs"], "cvmfs": ["atlas"],
+    "architectures": [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"]}], "tags": [TAG],
+}  # fmt: skip
 NO_CONTAINERS: Row = {"containers": []}
 ONLY_TAGS: Row = {"containers": [], "cvmfs": []}
 
@@ -111,11 +108,9 @@ def _unpublished(releases: list[str], software: bool, passes: bool) -> Given:
     return given, {"Q": PASSES if passes else "software -cache"}
 
 
-UNPUBLISHED = made(
-    "queues without published software",
-    _unpublished,
-    [(["21.0.38"], True, False), (["ANY"], False, True), (["AUTO", "ANY"], False, True), (["AUTO"], False, False)],
-)
+UNPUBLISHED = made("queues without published software", _unpublished, [
+    (["21.0.38"], True, False), (["ANY"], False, True), (["AUTO", "ANY"], False, True), (["AUTO"], False, False),
+])  # fmt: skip
 
 
 CASES = [

@@ -27,39 +27,20 @@ DESCRIPTION = {
     "JobID": 104, "Setup": "pool",
 }  # fmt: skip
 NAMED: dict[str, list[str | None]] = {  # valid texts by the name of the parameter
-    "p_algorithm": [*ALGORITHMS, None],
-    "p_app": ["jedi", "pandaserver", None],
-    "p_attempt": ["1-x"],
-    "p_attribute": ["JobType", "Owner", "OwnerGroup", "Platform"],
-    "p_based_on": ["documented", "panda2026"],
-    "p_ce": ["C1", None],
-    "p_component": ["jobbroker", "taskbrokerage", "", None],
-    "p_description": ["ours"],
-    "p_group": [*GROUPS, "g3", None],
-    "p_held_by": ["me"],
+    "p_algorithm": [*ALGORITHMS, None], "p_app": ["jedi", "pandaserver", None], "p_attempt": ["1-x"],
+    "p_attribute": ["JobType", "Owner", "OwnerGroup", "Platform"], "p_based_on": ["documented", "panda2026"],
+    "p_ce": ["C1", None], "p_component": ["jobbroker", "taskbrokerage", "", None], "p_description": ["ours"],
+    "p_group": [*GROUPS, "g3", None], "p_held_by": ["me"],
     "p_key": ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "taskbrokerage:DISK_THRESHOLD"],
-    "p_offered": ["P1", "P3"],
-    "p_outcome": ["finished", "failed"],
-    "p_owner_dn": [*OWNERS, None],
-    "p_owner_group": [*GROUPS, None],
-    "p_profile": ["documented", "panda2026", "own", None],
-    "p_reason": ["too old", "-status: offline"],
-    "p_role_name": ["broker_agent", "broker_submitter", "somebody"],
-    "p_site": [*SITES],
-    "p_status": ["running", "finished", "activated"],
-    "p_step": ["leases", "timeouts", "fast-rebroker", "activate", "shares", "ended"],
-    "p_value": ["User", "alice"],
-}
+    "p_offered": ["P1", "P3"], "p_outcome": ["finished", "failed"], "p_owner_dn": [*OWNERS, None],
+    "p_owner_group": [*GROUPS, None], "p_profile": ["documented", "panda2026", "own", None],
+    "p_reason": ["too old", "-status: offline"], "p_role_name": ["broker_agent", "broker_submitter", "somebody"],
+    "p_site": [*SITES], "p_status": ["running", "finished", "activated"],
+    "p_step": ["leases", "timeouts", "fast-rebroker", "activate", "shares", "ended"], "p_value": ["User", "alice"],
+}  # fmt: skip
 INTERVALS = [
-    "1 day",
-    "0",
-    "30 minutes",
-    "-1 day",
-    "1000 years",
-    "178000000 years",
-    "-178000000 years",
-    "1 month -30 days",
-]
+    "1 day", "0", "30 minutes", "-1 day", "1000 years", "178000000 years", "-178000000 years", "1 month -30 days",
+]  # fmt: skip
 TIMES = ["2026-04-01 12:00+00", "1970-01-01", "0001-01-01", "294276-01-01", "4713-01-01 BC", "1000000-01-01", "now"]
 IDS = [0, -1, 1, 2**31, 2**63 - 1, -(2**63), 2**63, 10**15, 10**18]
 
@@ -244,13 +225,8 @@ class Arguments:
         rng = self.rng
         one = [self.good(function, name, kind) or "x" for _ in range(2)]
         fixed = [
-            "{NULL}",
-            "{{{1}}}",
-            array([*one, None]),
-            array(one * 2),
-            f"[5:6]={array(one)}",
-            "{" + array(one) + "}",
-        ]
+            "{NULL}", "{{{1}}}", array([*one, None]), array(one * 2), f"[5:6]={array(one)}", "{" + array(one) + "}",
+        ]  # fmt: skip
         some_bad = array([self.bad(function, name, kind) for _ in range(rng.randint(1, 3))])
         return rng.choice([*fixed, some_bad, array([str(n) for n in range(rng.choice([100, 3000]))])])
 

@@ -208,10 +208,6 @@ class Fuzzer:
 
 
 VIEWS = [
-    "workload.count_difference",
-    "monitor.instance_difference",
-    "monitor.matching_difference",
-    "monitor.job_in_two_states",
-    "monitor.job_out_of_step",
-    "monitor.job_without_queue",
-]
+    "workload.count_difference", "monitor.instance_difference", "monitor.matching_difference",
+    "monitor.job_in_two_states", "monitor.job_out_of_step", "monitor.job_without_queue",
+]  # fmt: skip

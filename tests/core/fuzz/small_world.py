@@ -25,13 +25,10 @@ def _pool(db: Connection, setup: str) -> None:
     db.execute("select taskqueue.set_platform_compatibility(%s, 'P1', array['P2'])", [setup])
     for number in range(30):
         keys = {
-            "OwnerDN": OWNERS[number % 2],
-            "OwnerGroup": GROUPS[number % 3 == 0],
-            "CPUTime": [400, 4000, 40000][number % 3],
-            "Sites": [SITES[:1], SITES, []][number % 3],
-            "Platforms": [["P1"], []][number % 2],
-            "JobTypes": ["User"] if number % 4 == 0 else [],
-        }
+            "OwnerDN": OWNERS[number % 2], "OwnerGroup": GROUPS[number % 3 == 0],
+            "CPUTime": [400, 4000, 40000][number % 3], "Sites": [SITES[:1], SITES, []][number % 3],
+            "Platforms": [["P1"], []][number % 2], "JobTypes": ["User"] if number % 4 == 0 else [],
+        }  # fmt: skip
         db.execute("select taskqueue.insert_job(%s, %s, %s, %s)", [setup, 100 + number, Jsonb(keys), number % 10 + 1])
     here = {**RESOURCE, "Site": "S1", "GridCE": "C1"}
     held = db.execute("select job_id, attempt from taskqueue.match_jobs(%s, %s, 12)", [setup, Jsonb(here)]).fetchall()

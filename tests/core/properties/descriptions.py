@@ -26,19 +26,13 @@ def requirements() -> st.SearchStrategy[dict[str, Any]]:
     """Requirements of a job."""
     return st.fixed_dictionaries(
         {
-            "OwnerDN": st.sampled_from(OWNERS),
-            "OwnerGroup": st.sampled_from(GROUPS),
-            "CPUTime": st.sampled_from([10, 500, 501, 6000]),
-            "Sites": some(SITES),
-            "BannedSites": some(SITES),
-            "GridCEs": some(CES, 1),
-            "Platforms": some(PLATFORMS),
-            "JobTypes": some(JOB_TYPES),
-            "Tags": some(TAGS),
+            "OwnerDN": st.sampled_from(OWNERS), "OwnerGroup": st.sampled_from(GROUPS),
+            "CPUTime": st.sampled_from([10, 500, 501, 6000]), "Sites": some(SITES), "BannedSites": some(SITES),
+            "GridCEs": some(CES, 1), "Platforms": some(PLATFORMS), "JobTypes": some(JOB_TYPES), "Tags": some(TAGS),
             "PilotTypes": st.sampled_from([[], [], [], ["private"]]),
             "MinRAM": st.sampled_from([None, None, 1000, 2000]),
         }
-    ).map(_without_empty)
+    ).map(_without_empty)  # fmt: skip
 
 
 def one_or_some(names: list[str]) -> st.SearchStrategy[Any]:

@@ -289,11 +289,7 @@ def test_the_life_of_jobs_is_that_of_the_model(db: psycopg.Connection[Any]) -> N
     run_state_machine_as_test(
         Life,
         settings=settings(
-            max_examples=int(examples or 12),
-            stateful_step_count=40,
-            deadline=None,
-            derandomize=examples is None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
+            max_examples=int(examples or 12), stateful_step_count=40, deadline=None, derandomize=examples is None,
+            database=None, suppress_health_check=list(HealthCheck),
         ),
-    )
+    )  # fmt: skip

@@ -163,10 +163,8 @@ class Matching(RuleBasedStateMachine):
         assert match.job_id in possible, f"job {match.job_id} was taken, one of {possible} is right"
         job = self.model.waiting[match.job_id]
         assert (match.task_queue_id, match.requirements, match.user_priority) == (
-            job.queue,
-            job.requirements,
-            job.user_priority,
-        )
+            job.queue, job.requirements, job.user_priority,
+        )  # fmt: skip
         assert match.number == self.model.attempts.get(match.job_id, 0) + 1
         self.model.take(match.job_id, match.attempt, resource)
 
@@ -405,11 +403,7 @@ def test_the_database_does_what_the_model_does(connect: Callable[..., psycopg.Co
     run_state_machine_as_test(
         Matching,
         settings=settings(
-            max_examples=int(examples or 15),
-            stateful_step_count=70,
-            derandomize=examples is None,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
+            max_examples=int(examples or 15), stateful_step_count=70, derandomize=examples is None, database=None,
+            deadline=None, suppress_health_check=list(HealthCheck),
         ),
-    )
+    )  # fmt: skip

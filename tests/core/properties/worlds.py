@@ -56,29 +56,20 @@ QUEUE = row(
     ),
     (PLENTY, "corepower average_diskio"),
     (LIMIT, "maxrss minrss maxtime mintime maxwdir maxinputsize pledgedcpu transferringlimit"),
-    (st.integers(-1, 10**9 - 1), "corecount"),
-    (FLAG, "direct_access_lan direct_access_wan ups"),
-    (TEXTS, "releases"),
-    (OBJECT, "params uconfig"),
-    (st.integers(-1, 1), "site_class"),
-    (TIME, "laststart"),
-    (TEXT, "site"),
+    (st.integers(-1, 10**9 - 1), "corecount"), (FLAG, "direct_access_lan direct_access_wan ups"), (TEXTS, "releases"),
+    (OBJECT, "params uconfig"), (st.integers(-1, 1), "site_class"), (TIME, "laststart"), (TEXT, "site"),
     (JSON, "x_one x_two"),
     astorages=st.dictionaries(
         st.sampled_from(["read_lan", "write_lan", "pr", "pw", "write_lan_analysis", "es_events"]), NAMES
     ),
-    pilots=row((COUNT, "getjob updatejob")),
-    workers=row((COUNT, "running submitted")),
+    pilots=row((COUNT, "getjob updatejob")), workers=row((COUNT, "running submitted")),
     core_statistics=row((COUNT, "running starting")),
     slots=st.lists(row((TEXT, "gshare resource_type"), (COUNT, "numslots")), max_size=3),
-)
+)  # fmt: skip
 STORAGE = row(
-    (TEXT, "type site"),
-    (STATE, "read_lan write_wan"),
-    (NUMBER, "space_free space_total"),
-    (FLAG, "is_tape"),
+    (TEXT, "type site"), (STATE, "read_lan write_wan"), (NUMBER, "space_free space_total"), (FLAG, "is_tape"),
     (JSON, "x"),
-)
+)  # fmt: skip
 LINK = st.builds(
     lambda ends, rest: {**rest, **ends},
     st.fixed_dictionaries({"src": NAME, "dst": NAME}),
@@ -111,22 +102,18 @@ def _with_files_of_its_own(dataset: dict[str, Any]) -> dict[str, Any]:
 
 
 DATASET = row(
-    (TEXT, "type site"),
-    (FLAG, "distributed"),
-    (TIME, "created modified"),
+    (TEXT, "type site"), (FLAG, "distributed"), (TIME, "created modified"),
     files=st.lists(FILE, max_size=4, unique_by=lambda file: file["lfn"]),
     replicas=named(row((COUNT, "found total asize tsize"), (FLAG, "vp"), (st.lists(st.integers(0, 3)), "lfns"))),
-).map(_with_files_of_its_own)
+).map(_with_files_of_its_own)  # fmt: skip
 SPLIT = row(
-    (NUMBER, "t1Weight"),
-    (PLENTY, "nGBPerJob"),
+    (NUMBER, "t1Weight"), (PLENTY, "nGBPerJob"),
     (st.integers(1, 10**15 - 1), "nFilesPerJob nFilesPerMergeJob nEventsPerJob"),
     (st.integers(0, 10**9 - 1), "maxCoreCount"),
     (st.sampled_from([0, 1, True, False]), "useLocalIO mergeOutput avoidVP limitedSites"),
     (st.sampled_from([1, 2, "full", "http", "none"]), "ipConnectivity"),
-    (st.sampled_from([1, 2, 3, "only", "require", "capable"]), "fullChain"),
-    (st.sampled_from([1, 2]), "useScout"),
-)
+    (st.sampled_from([1, 2, 3, "only", "require", "capable"]), "fullChain"), (st.sampled_from([1, 2]), "useScout"),
+)  # fmt: skip
 TASK = st.builds(
     lambda number, rest: {"id": number, **rest},
     st.integers(1, 5) | st.integers(0, 2**63 - 1),
@@ -136,36 +123,25 @@ TASK = st.builds(
         (st.sampled_from(["", "MB", "MBPerCore", "MBPerCoreFixed"]), "ram_unit"),
         (NUMBER, "out_disk_count work_disk_count walltime"),
         (PLENTY, "ram_count cpu_time cpu_efficiency base_walltime io_intensity"),
-        (INTEGER, "task_priority current_priority"),
-        (st.integers(0, 10**9 - 1), "core_count"),
-        (st.integers(0, 2**15 - 1), "event_service"),
-        (st.integers(-1, 2), "task_class"),
-        (FLAG, "is_merging use_scout only_tags_for_fc"),
-        (ID, "parent"),
-        (TIME, "frozen"),
-        (TEXTS, "sites_used"),
-        (named(TEXTS), "resource_types_at"),
-        split=SPLIT,
+        (INTEGER, "task_priority current_priority"), (st.integers(0, 10**9 - 1), "core_count"),
+        (st.integers(0, 2**15 - 1), "event_service"), (st.integers(-1, 2), "task_class"),
+        (FLAG, "is_merging use_scout only_tags_for_fc"), (ID, "parent"), (TIME, "frozen"), (TEXTS, "sites_used"),
+        (named(TEXTS), "resource_types_at"), split=SPLIT,
         params=row((NAMES, "included_site excluded_site"), (FLAG, "task_broker_on_master")),
-        input=st.lists(NAME, max_size=3, unique=True),
-        output=st.lists(NAME | row((TEXT, "name token")), max_size=2),
+        input=st.lists(NAME, max_size=3, unique=True), output=st.lists(NAME | row((TEXT, "name token")), max_size=2),
         failures=named(row((COUNT, "failed closed finished"))),
         payload=st.recursive(FLAG | INTEGER | NAME, lambda some: st.lists(some) | st.dictionaries(NAME, some)),
     ),
-)
+)  # fmt: skip
 STATUS = st.sampled_from(["defined", "waiting", "activated", "running", "merging", "finished", "cancelled"])
 JOB = st.builds(
     lambda number, rest: {"id": number, **rest},
     st.integers(1, 10**15 - 1),
     row(
-        (TEXT, "queue gshare label user"),
-        (STATUS, "status"),
-        (ID, "task"),
-        (INTEGER, "priority"),
-        (st.integers(0, 10**9 - 1), "cores"),
-        (TIME, "created started"),
+        (TEXT, "queue gshare label user"), (STATUS, "status"), (ID, "task"), (INTEGER, "priority"),
+        (st.integers(0, 10**9 - 1), "cores"), (TIME, "created started"),
     ),
-)
+)  # fmt: skip
 STATISTIC = row(
     (TEXT, "queue gshare resource_type nucleus label"), (STATUS, "status"), (COUNT, "njobs ncores"), (PLENTY, "diskio")
 )
@@ -181,9 +157,7 @@ INSTANCE_TYPE = st.fixed_dictionaries({"cpu": SIZE, "ram": SIZE, "price": PLENTY
 NUMBERED = st.integers(1, 10**18)
 SIZE = st.floats(0, 1e8) | st.integers(0, 10**8)
 INSTANCE = st.builds(
-    lambda number, kind, rest: {"id": number, "type": kind, **rest},
-    NUMBERED,
-    NAME,
+    lambda number, kind, rest: {"id": number, "type": kind, **rest}, NUMBERED, NAME,
     row(
         (ID, "task"),
         (SIZE.filter(bool), "cpu ram"),
@@ -191,20 +165,17 @@ INSTANCE = st.builds(
         (TIME, "requested_at started_at released_at"),
         state=st.sampled_from(["requested", "running", "released"]),
     ),
-)
+)  # fmt: skip
 NEED = SIZE | st.sampled_from(["size", "2 * (size + 1)", "max(x, ceil(size / 3))"])
 INSTANCE_JOB = st.builds(
     lambda number, rest: {"id": number, **rest},
     NUMBERED,
     row(
-        (NEED, "cpu ram"),
-        (ID, "task instance"),
-        (TEXT, "instance_type reason"),
-        (TIME, "placed_at ended_at"),
+        (NEED, "cpu ram"), (ID, "task instance"), (TEXT, "instance_type reason"), (TIME, "placed_at ended_at"),
         inputs=st.dictionaries(st.sampled_from(["size", "x", "y"]), SIZE | TEXT, max_size=3),
         state=st.sampled_from(["waiting", "placed", "finished", "cancelled", "unschedulable"]),
     ),
-).filter(lambda job: job.get("state") != "placed" or job.get("instance") is not None)
+).filter(lambda job: job.get("state") != "placed" or job.get("instance") is not None)  # fmt: skip
 
 
 def worlds() -> Strategy:
@@ -212,8 +183,7 @@ def worlds() -> Strategy:
     return st.fixed_dictionaries(
         {},
         optional={
-            "now": CLOCK,
-            "config": CONFIG,
+            "now": CLOCK, "config": CONFIG,
             "resource_types": once(
                 row((st.integers(0, 10**9 - 1), "mincore maxcore minrampercore maxrampercore"), name=NAME).filter(
                     lambda r: "name" in r
@@ -228,26 +198,19 @@ def worlds() -> Strategy:
                     (FLAG, "backlogged"),
                 )
             ),
-            "storages": named(STORAGE),
-            "links": once(LINK, "src", "dst"),
-            "software": named(SOFTWARE),
+            "storages": named(STORAGE), "links": once(LINK, "src", "dst"), "software": named(SOFTWARE),
             "architecture_levels": named(st.dictionaries(NAME, st.floats(0, 100), max_size=2)),
             "worker_gpus": named(st.lists(row((TEXT, "vendor model"), (PLENTY, "vram")), max_size=2)),
             "shares": named(row((TEXT, "parent"), (NUMBER, "target running queued usage_percent"))),
-            "users": named(ACCOUNT),
-            "locks": st.lists(NAME, unique=True, max_size=3) | named(st.none() | TIME),
-            "datasets": named(DATASET),
-            "tasks": once(TASK, "id"),
-            "jobs": once(JOB, "id"),
+            "users": named(ACCOUNT), "locks": st.lists(NAME, unique=True, max_size=3) | named(st.none() | TIME),
+            "datasets": named(DATASET), "tasks": once(TASK, "id"), "jobs": once(JOB, "id"),
             "statistics": st.lists(STATISTIC, max_size=3),
             "user_queue_statistics": named(named(named(row((COUNT, "queued running"))))),
             "to_running_rate": named(RATE | st.dictionaries(TEXT, RATE, max_size=2)),
             "remaining_work": named(
                 row((PLENTY, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
             ),
-            "live_counter": named(COUNT),
-            "instance_types": named(INSTANCE_TYPE),
-            "instances": once(INSTANCE, "id"),
+            "live_counter": named(COUNT), "instance_types": named(INSTANCE_TYPE), "instances": once(INSTANCE, "id"),
             "instance_jobs": once(INSTANCE_JOB, "id"),
         },
-    )
+    )  # fmt: skip

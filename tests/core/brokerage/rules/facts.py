@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.types.json import Jsonb
 
+Db = psycopg.Connection[Any]
+Parameters = Mapping[str, Any] | None
 NOW = "2026-03-01T12:00:00Z"
 
 TASK: Mapping[str, Any] = {
@@ -67,24 +69,19 @@ def case(expected: Any, **facts: Any) -> Case:
     return Case(expected, facts)
 
 
-def call(
-    connection: psycopg.Connection[Any],
-    function: str,
-    cases: Sequence[Case],
-    parameters: Mapping[str, Any] | None = None,
-) -> list[Any]:
+def call(db: Db, function: str, cases: Sequence[Case], parameters: Parameters = None) -> list[Any]:
     """The answer of brokerage.<function> to each case, all in one statement."""
-    found = connection.execute(
+    found = db.execute(
         "select array_agg(pronargs) from pg_proc where pronamespace = 'brokerage'::regnamespace and proname = %s",
         [function],
     ).fetchone()
     assert found is not None and found[0] in ([1], [2], [3], [4]), f"brokerage.{function} takes {found} arguments"
     takes_parameters, of_task_alone = found[0][0] in (2, 4), found[0][0] < 3
-    facts, known = [_facts_of(each) for each in cases], _known(connection)
+    facts, known = [_facts_of(each) for each in cases], _known(db)
     unknown = {f"{kind}_{fact}" for each in facts for kind in each for fact in each[kind] if fact not in known[kind]}
     assert not unknown, f"no such facts: {unknown}"
     assert takes_parameters or not parameters, f"brokerage.{function} takes no parameters"
-    rows = connection.execute(
+    rows = db.execute(
         f"select brokerage.{function}(jsonb_populate_record(null::brokerage.task_facts, c.facts -> 't')"
         f"{'' if of_task_alone else _OTHERS}{', %s' if takes_parameters else ''})"
         " from unnest(%s::jsonb[]) with ordinality c(facts, number) order by c.number",
@@ -93,35 +90,21 @@ def call(
     return [row[0] for row in rows]
 
 
-def check(
-    connection: psycopg.Connection[Any],
-    function: str,
-    cases: Sequence[Case],
-    parameters: Mapping[str, Any] | None = None,
-) -> None:
+def check(db: Db, function: str, cases: Sequence[Case], parameters: Parameters = None) -> None:
     """Assert that a rule accepts where None is expected, and elsewhere rejects with a reason that holds the text."""
-    _compare(connection, function, cases, parameters, lambda wanted, answer: wanted in answer)
+    _compare(db, function, cases, parameters, lambda wanted, answer: wanted in answer)
 
 
-def check_numbers(
-    connection: psycopg.Connection[Any],
-    function: str,
-    cases: Sequence[Case],
-    parameters: Mapping[str, Any] | None = None,
-) -> None:
+def check_numbers(db: Db, function: str, cases: Sequence[Case], parameters: Parameters = None) -> None:
     """Assert that a weight is right to a relative 1e-9 (None where None is expected)."""
-    _compare(connection, function, cases, parameters, lambda wanted, answer: abs(answer - wanted) <= 1e-9 * abs(wanted))
+    _compare(db, function, cases, parameters, lambda wanted, answer: abs(answer - wanted) <= 1e-9 * abs(wanted))
 
 
 def _compare(
-    connection: psycopg.Connection[Any],
-    function: str,
-    cases: Sequence[Case],
-    parameters: Mapping[str, Any] | None,
-    agree: Callable[[Any, Any], bool],
+    db: Db, function: str, cases: Sequence[Case], parameters: Parameters, agree: Callable[[Any, Any], bool]
 ) -> None:
     wrong = []
-    for (wanted, facts), answer in zip(cases, call(connection, function, cases, parameters), strict=True):
+    for (wanted, facts), answer in zip(cases, call(db, function, cases, parameters), strict=True):
         if (wanted is None) != (answer is None) or (wanted is not None and not agree(wanted, answer)):
             wrong.append(f"{dict(facts)}: expected {wanted!r}, got {answer!r}")
     assert not wrong, "\n".join([f"{function} with {parameters}:", *wrong])
@@ -135,9 +118,9 @@ def _facts_of(each: Case) -> dict[str, dict[str, Any]]:
     return kinds
 
 
-def _known(connection: psycopg.Connection[Any]) -> dict[str, set[str]]:
+def _known(db: Db) -> dict[str, set[str]]:
     """The known facts: a wrong name would silently be no fact at all."""
-    rows = connection.execute(
+    rows = db.execute(
         "select substr(c.relname, 1, 1), a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid"
         " where c.relnamespace = 'brokerage'::regnamespace and c.relname in ('task_facts', 'queue_facts', 'pair_facts')"
     ).fetchall()

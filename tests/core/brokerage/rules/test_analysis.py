@@ -71,11 +71,9 @@ def test_a_task_of_an_overused_share_is_throttled_by_class(rolled_back: Db) -> N
 
 def test_only_analysis_and_unified_queues_are_candidates(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case(None, q_type="analysis"),
-        case("type is production, not analysis or unified", q_type="production"),
-        case("type is not set", q_type=None),
-    ]
+        case(None), case(None, q_type="analysis"),
+        case("type is production, not analysis or unified", q_type="production"), case("type is not set", q_type=None),
+    ]  # fmt: skip
     marked = case("type is special", q_type="special", q_attributes={"grandly_unified": True})
     named = case("type is special", q_type="special", p_is_preassigned=True)
     check(rolled_back, "candidate_analysis", [*cases, marked, named])
@@ -137,11 +135,8 @@ def test_an_overloaded_queue_with_virtually_placed_input_is_rejected(rolled_back
 
 def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     need = {
-        "t_job_input_bytes": 100 * 2**20,
-        "t_job_input_mb": 100,
-        "t_out_disk_bytes": 2**20,
-        "t_work_disk_bytes": 2**20,
-    }
+        "t_job_input_bytes": 100 * 2**20, "t_job_input_mb": 100, "t_out_disk_bytes": 2**20, "t_work_disk_bytes": 2**20,
+    }  # fmt: skip
     check(rolled_back, "rule_scratch_disk_analysis", [
         case(None, **need),
         case(None, **need, q_maxwdir=202),
@@ -194,17 +189,13 @@ def test_a_queue_where_most_jobs_of_the_task_failed_is_rejected(rolled_back: Db)
     check(rolled_back, "rule_failed_jobs", [*cases, *spared], {"inclusive": True})
     bad = {**least, "p_failed": 6, "p_closed": 0, "p_finished": 0}
     where = [
-        case(None, **bad),
-        case("6 jobs", **bad, **LONG, p_user_queued=0),
-        case(None, **bad, **LONG),
+        case(None, **bad), case("6 jobs", **bad, **LONG, p_user_queued=0), case(None, **bad, **LONG),
         case(None, **bad, **LONG, p_user_queued=0, t_is_merging=True),
-    ]
+    ]  # fmt: skip
     check(
-        rolled_back,
-        "rule_failed_jobs",
-        where,
+        rolled_back, "rule_failed_jobs", where,
         {"stabilized_alone": True, "spares_merging": True, "spares_absent": True},
-    )
+    )  # fmt: skip
 
 
 def test_a_queue_with_over_twice_its_running_jobs_queued_is_rejected(rolled_back: Db) -> None:
@@ -259,12 +250,9 @@ def test_a_queue_where_the_user_has_too_many_queued_jobs_is_rejected(rolled_back
 def test_a_second_pass_starts_for_tasks_that_need_their_input(rolled_back: Db) -> None:
     cutoff = {"t_io_intensity_cutoff_user": 10}
     cases = [
-        case("persistent"),
-        case(None, t_task_priority=2000),
-        case("persistent", t_task_priority=1999, **cutoff),
-        case(None, t_io_intensity=10, **cutoff),
-        case("persistent", t_io_intensity=11, **cutoff),
-    ]
+        case("persistent"), case(None, t_task_priority=2000), case("persistent", t_task_priority=1999, **cutoff),
+        case(None, t_io_intensity=10, **cutoff), case("persistent", t_io_intensity=11, **cutoff),
+    ]  # fmt: skip
     check(rolled_back, "rule_anal_loops", cases)
 
 

@@ -75,22 +75,16 @@ def test_a_gpu_queue_needs_a_task_with_a_suitable_platform(rolled_back: Db) -> N
 
 def test_a_queue_that_closed_jobs_of_the_task_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case(None, p_closed=0),
-        case("1 jobs", p_closed=1),
-        case(None, p_closed=1, p_is_preassigned=True),
+        case(None), case(None, p_closed=0), case("1 jobs", p_closed=1), case(None, p_closed=1, p_is_preassigned=True),
         case(None, p_closed=1, t_is_merging=True),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_closed_jobs", cases)
 
 
 def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> None:
     need = {
-        "t_job_input_bytes": 100 * 2**20,
-        "t_job_input_mb": 100,
-        "t_out_disk_bytes": 2**20,
-        "t_work_disk_bytes": 2**20,
-    }
+        "t_job_input_bytes": 100 * 2**20, "t_job_input_mb": 100, "t_out_disk_bytes": 2**20, "t_work_disk_bytes": 2**20,
+    }  # fmt: skip
     direct = {"q_reads_always_directly": True}
     check(rolled_back, "rule_scratch_disk_analysis_panda2026", [
         case(None, **need, q_maxwdir=501),
@@ -139,11 +133,9 @@ def test_a_queue_without_usable_storages_is_rejected(rolled_back: Db) -> None:
 
 def test_a_queue_at_a_storage_over_the_local_quota_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case(None, q_output_storage="A", t_over_local=["B"]),
-        case("used up", q_output_storage="A", t_over_local=["B", "A"]),
-        case(None, t_over_local=["A"]),
-    ]
+        case(None), case(None, q_output_storage="A", t_over_local=["B"]),
+        case("used up", q_output_storage="A", t_over_local=["B", "A"]), case(None, t_over_local=["A"]),
+    ]  # fmt: skip
     check(rolled_back, "rule_local_quota", cases)
 
 
@@ -201,13 +193,10 @@ def test_pre_assigned_tasks_are_spared(rolled_back: Db) -> None:
 
 def test_a_queue_of_another_cloud_or_site_is_rejected(rolled_back: Db) -> None:
     clouds = [
-        case(None),
-        case(None, t_cloud=""),
-        case(None, t_cloud="any", q_cloud="US"),
-        case(None, t_cloud="WORLD"),
+        case(None), case(None, t_cloud=""), case(None, t_cloud="any", q_cloud="US"), case(None, t_cloud="WORLD"),
         case("cloud is US, the task's is DE", t_cloud="DE", q_cloud="US"),
         case("cloud is not set", t_cloud="DE", q_cloud=None),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_cloud_mismatch", clouds)
     sites = [
         case(None),
@@ -219,22 +208,18 @@ def test_a_queue_of_another_cloud_or_site_is_rejected(rolled_back: Db) -> None:
 
 def test_hospital_and_overloaded_queues_are_rejected(rolled_back: Db) -> None:
     hospitals = [
-        case(None),
-        case("hospital", q_unified_name="A_HOSPITAL"),
-        case(None, q_unified_name="AXHOSPITAL"),
+        case(None), case("hospital", q_unified_name="A_HOSPITAL"), case(None, q_unified_name="AXHOSPITAL"),
         case(None, q_unified_name="A_HOSPITAL_B"),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_hospital", hospitals)
     over = {"t_overload_min_queue": 20, "t_overload_ratio_offset": 1.2, "t_share_queued": 100, "t_share_running": 100}
     many = {**over, "p_activated": 61, "p_running": 50}
     cases = [
         case("-overloaded: 61 queued and 50 running jobs", **many),
-        case("!-overloaded_vp: 61", **many, q_has_vp_input=True),
-        case(None, **many | {"p_activated": 60}),
-        case(None, **many, t_is_merging=True),
-        case(None, **over, p_activated=20),
+        case("!-overloaded_vp: 61", **many, q_has_vp_input=True), case(None, **many | {"p_activated": 60}),
+        case(None, **many, t_is_merging=True), case(None, **over, p_activated=20),
         case("-overloaded", **over, p_activated=21),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_overloaded", cases)
     idle = [
         case(None, **many),
@@ -326,12 +311,9 @@ def test_the_new_weight_of_panda2026_follows_its_formula(rolled_back: Db) -> Non
 def test_the_new_weight_of_the_documentation_follows_its_table(rolled_back: Db) -> None:
     sums: list[float] = [30, 20, 50, 2, 1, 2, 100, 0]
     table = {
-        1: (10, 0.001, 0.0001),
-        2: (10, 0.001, 0.0001),
-        0: (0.0001, 10, 0.001),
-        -1: (0.0001, 0.001, 10),
+        1: (10, 0.001, 0.0001), 2: (10, 0.001, 0.0001), 0: (0.0001, 10, 0.001), -1: (0.0001, 0.001, 10),
         None: (10, 10, 10),
-    }
+    }  # fmt: skip
     for task, of_sites in table.items():
         for site, wanted in zip((1, 0, -1), of_sites, strict=True):
             found = _factor(rolled_back, "weight_free_places_factor", _terms(20, site, 10, task), sums)

@@ -39,8 +39,6 @@ def test_only_the_preassigned_queues_are_candidates_of_a_preassigned_task(rolled
         )
     check(rolled_back, "candidate_preassigned", [case(None, **listed)], {"by": merge})
     check(
-        rolled_back,
-        "candidate_preassigned",
-        [case("not among", **{**listed, "t_preassigned_by": merge})],
+        rolled_back, "candidate_preassigned", [case("not among", **{**listed, "t_preassigned_by": merge})],
         {"by": merge},
-    )
+    )  # fmt: skip

@@ -67,22 +67,15 @@ def test_a_queue_over_its_disk_io_limit_is_rejected(rolled_back: Db) -> None:
 
 def test_a_queue_with_unsuitable_core_count_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case(None, q_corecount=0),
-        case(None, q_corecount=None),
+        case(None), case(None, q_corecount=0), case(None, q_corecount=None),
         case("needs 1 core, a slot of the queue has 2", q_corecount=2),
-        case("needs 1 core", t_core_count=None, q_corecount=8),
-        case(None, t_core_count=None, q_corecount=None),
-        case(None, t_core_count=0, q_corecount=1),
-        case(None, t_core_count=0, q_corecount=8, t_current_priority=900),
-        case("needs 8 cores, the queue has 1", t_core_count=8),
-        case("needs 8 cores", t_core_count=8, q_corecount=None),
-        case("needs 2 cores", t_core_count=2, q_corecount=0),
-        case(None, t_core_count=8, q_corecount=2),
-        case(None, t_core_count=2, q_corecount=8),
-        case(None, t_core_count=8, t_task_core_count=1, q_corecount=8),
+        case("needs 1 core", t_core_count=None, q_corecount=8), case(None, t_core_count=None, q_corecount=None),
+        case(None, t_core_count=0, q_corecount=1), case(None, t_core_count=0, q_corecount=8, t_current_priority=900),
+        case("needs 8 cores, the queue has 1", t_core_count=8), case("needs 8 cores", t_core_count=8, q_corecount=None),
+        case("needs 2 cores", t_core_count=2, q_corecount=0), case(None, t_core_count=8, q_corecount=2),
+        case(None, t_core_count=2, q_corecount=8), case(None, t_core_count=8, t_task_core_count=1, q_corecount=8),
         case("needs 1 core", t_core_count=1, q_corecount=8, p_is_preassigned=True),
-    ]
+    ]  # fmt: skip
     urgent = [
         case("priority 900 wants several", t_core_count=0, t_current_priority=900),
         case("500, scouts", t_core_count=0, t_is_scout=True, q_corecount=0),
@@ -91,23 +84,19 @@ def test_a_queue_with_unsuitable_core_count_is_rejected(rolled_back: Db) -> None
     passing = case(None, t_core_count=0, t_current_priority=899)
     check(rolled_back, "rule_core_count", [*cases, *(each._replace(expected=None) for each in urgent), alone, passing])
     check(
-        rolled_back,
-        "rule_core_count",
-        [*cases, *urgent, alone._replace(expected=None), passing],
+        rolled_back, "rule_core_count", [*cases, *urgent, alone._replace(expected=None), passing],
         {"urgent_wants_several": True, "spares_preassigned_alone": True},
-    )
+    )  # fmt: skip
 
 
 def test_a_queue_with_more_cores_than_the_task_allows_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None, q_corecount=8),
-        case(None, q_corecount=8, t_max_core_count=0),
+        case(None, q_corecount=8), case(None, q_corecount=8, t_max_core_count=0),
         case(None, q_corecount=8, t_max_core_count=8),
         case("corecount is 9, maxCoreCount of the task is 8", q_corecount=9, t_max_core_count=8),
-        case(None, q_corecount=7, t_max_core_count=8),
-        case(None, q_corecount=None, t_max_core_count=8),
+        case(None, q_corecount=7, t_max_core_count=8), case(None, q_corecount=None, t_max_core_count=8),
         case(None, q_corecount=0, t_max_core_count=8),
-    ]
+    ]  # fmt: skip
     alone = case("9", q_corecount=9, t_max_core_count=8, p_is_preassigned=True, p_preassigned_alone=True)
     check(rolled_back, "rule_max_core_count", [*cases, alone])
     check(
@@ -166,13 +155,10 @@ def test_a_queue_with_too_little_or_too_much_memory_is_rejected(rolled_back: Db)
 def test_a_queue_without_direct_access_is_rejected_for_direct_io_tasks(rolled_back: Db) -> None:
     only = {"t_allow_input_lan": 2}
     cases = [
-        case(None),
-        case(None, t_allow_input_lan=1),
-        case("no direct access", **only),
-        case("no direct access", **only, q_direct_access_lan=None),
-        case(None, **only, q_direct_access_lan=True),
+        case(None), case(None, t_allow_input_lan=1), case("no direct access", **only),
+        case("no direct access", **only, q_direct_access_lan=None), case(None, **only, q_direct_access_lan=True),
         case(None, **only, q_reads_always_directly=True),
-    ]
+    ]  # fmt: skip
     merging = case("no direct access", **only, t_is_merging=True)
     check(rolled_back, "rule_direct_io_only", [*cases, merging])
     check(rolled_back, "rule_direct_io_only", [*cases, merging._replace(expected=None)], {"spares_merging": True})
@@ -362,14 +348,11 @@ def test_event_service_queues_and_other_queues_take_only_their_tasks(rolled_back
 
 def test_a_task_with_t1_weight_minus_1_goes_only_to_queues_of_the_nucleus(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case(None, t_t1_weight=0),
-        case(None, t_t1_weight=1),
+        case(None), case(None, t_t1_weight=0), case(None, t_t1_weight=1),
         case("t1Weight is -1: only queues of NUC", t_t1_weight=-1),
-        case("-1", t_t1_weight=-1, t_is_merging=None, p_is_near=None),
-        case(None, t_t1_weight=-1, p_is_near=True),
+        case("-1", t_t1_weight=-1, t_is_merging=None, p_is_near=None), case(None, t_t1_weight=-1, p_is_near=True),
         case(None, t_t1_weight=-1, t_is_merging=True),
-    ]
+    ]  # fmt: skip
     below = [case("-2", t_t1_weight=-2), case("-0.5", t_t1_weight=-0.5)]
     check(rolled_back, "rule_t1_weight", [*cases, *(each._replace(expected=None) for each in below)])
     check(rolled_back, "rule_t1_weight", [*cases, *below], {"negative": True})
@@ -377,12 +360,9 @@ def test_a_task_with_t1_weight_minus_1_goes_only_to_queues_of_the_nucleus(rolled
 
 def test_full_chain_tasks_stay_at_a_bare_nucleus_and_other_tasks_off_it(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case("-not_full_chain", q_bare_nucleus="only"),
-        case(None, q_bare_nucleus="allow"),
-        case(None, t_nucleus_mode="allow"),
-        case("-not_full_chain", t_nucleus_mode="only", q_bare_nucleus="only"),
-    ]
+        case(None), case("-not_full_chain", q_bare_nucleus="only"), case(None, q_bare_nucleus="allow"),
+        case(None, t_nucleus_mode="allow"), case("-not_full_chain", t_nucleus_mode="only", q_bare_nucleus="only"),
+    ]  # fmt: skip
     for full_chain in (1, 2, 3):
         cases += [
             case(None, t_full_chain=full_chain),

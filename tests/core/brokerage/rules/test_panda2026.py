@@ -450,22 +450,17 @@ def test_the_running_figure_counts_workers_and_slots_as_panda_does(rolled_back: 
     free = {"t_current_priority": 150, "t_nqueuelimitsite": 0}
     pull = {"q_workers": 30, "q_ups": True, "q_pilots": 1}
     facts: list[tuple[int, dict[str, Any]]] = [
-        (5, {"p_running": 5}),
-        (20, {"p_running": 5, **pull}),
-        (20, {"p_running": 19, **pull}),
-        (21, {"p_running": 21, **pull}),
-        (5, {"p_running": 5, **pull, "q_ups": False}),
-        (5, {"p_running": 5, **pull, "q_pilots": 0}),
-        (5, {"p_running": 5, **pull, "q_workers": None}),
+        (5, {"p_running": 5}), (20, {"p_running": 5, **pull}), (20, {"p_running": 19, **pull}),
+        (21, {"p_running": 21, **pull}), (5, {"p_running": 5, **pull, "q_ups": False}),
+        (5, {"p_running": 5, **pull, "q_pilots": 0}), (5, {"p_running": 5, **pull, "q_workers": None}),
         (5, {"p_running": 5, **pull, "t_current_priority": 151}),
         (6, {"p_running": 5, "p_numslots": 55, "q_corecount": 8}),
         (5, {"p_running": 5, "p_numslots": 39, "q_corecount": 8}),
         (5, {"p_running": 5, "p_numslots": 55, "q_corecount": 8, "t_current_priority": 151}),
-        (40, {"p_running": 5, "p_numslots": 40, **pull}),
-        (20, {"p_running": 5, "p_numslots": 7, **pull}),
+        (40, {"p_running": 5, "p_numslots": 40, **pull}), (20, {"p_running": 5, "p_numslots": 7, **pull}),
         (13, {"p_running": 5, "p_numslots": 0, "p_starting": 8}),
         (5, {"p_running": 5, "p_numslots": 0, "p_starting": 8, "t_current_priority": 151}),
-    ]
+    ]  # fmt: skip
     cases = []
     for running, known in facts:
         waiting = 2 * running - known.get("p_starting", 0)

@@ -60,21 +60,6 @@ def test_a_task_is_preassigned_by_its_site_or_its_master(
     assert found == [documented, panda2026]
 
 
-def test_tokens_fit_by_name_expression_or_type(rolled_back: Db) -> None:
-    cases = {
-        ("SITE_DATADISK", "SITE_DATADISK", "X"): 1,
-        ("(", "(", "X"): 1,
-        ("DATA", "SITE_DATADISK", "X"): 2,
-        ("^SITE", "SITE_DATADISK", "SITE"): 2,
-        ("ATLASDATADISK", "SITE", "DATADISK"): 3,
-        ("DATADISK", "SITE", "DATADISK"): 3,
-        ("(", "SITE", "X"): None,
-        ("ATLAS(", "SITE", "("): 3,
-        ("OTHER", "SITE", "DATADISK"): None,
-    }
-    assert {each: value(rolled_back, "token_fit", *each) for each in cases} == cases
-
-
 def test_inputs_storages_and_nucleus_modes_are_read_by_their_texts(rolled_back: Db) -> None:
     names = {"ddo.a.b.c.d": False, "data.a.b.c.log": False, "data.a.b.log.d": True, "data.a.b.c.logs": True, "x": True}
     assert {name: value(rolled_back, "is_scanned", name) for name in names} == names
@@ -178,7 +163,8 @@ def test_caps_chunks_and_queued_jobs_have_their_literal_values(rolled_back: Db) 
         case(20, t_current_priority=999),
     ])  # fmt: skip
     check_numbers(rolled_back, "running_jobs_cap_panda2026", [
-        case(20, p_running=9), case(22, p_running=11), case(None, t_processing_type="urgent"),
+        case(20, p_running=9), case(20, p_running=10), case(22, p_running=11), case(20, t_current_priority=1000),
+        case(None, t_current_priority=1001), case(None, t_processing_type="urgent"),
         case(22, p_running=11, p_type_running=50), case(100, p_running=11, p_type_running=50, q_child_type="SCORE"),
         case(22, p_running=11, p_type_running=5, q_child_type="SCORE"), case(20, t_processing_type="x"),
     ])  # fmt: skip
@@ -190,7 +176,7 @@ def test_caps_chunks_and_queued_jobs_have_their_literal_values(rolled_back: Db) 
     moving = {"p_input_is_local": False}
     check_numbers(rolled_back, "queued_jobs_panda2026", [
         case(4020, **waiting), case(4029, **waiting, q_live_jobs=9), case(4020, **waiting, q_live_jobs=None),
-        case(4320, **waiting, **moving), case(4020, **waiting, **typed),
+        case(4320, **waiting, **moving), case(4029, **waiting, **typed, q_live_jobs=9), case(4020, **waiting, **typed),
         case(5032, **waiting, **typed, q_child_type="SCORE"),
         case(5432, **waiting, **typed, **moving, q_child_type="SCORE"), case(4020, **waiting, q_child_type="SCORE"),
     ])  # fmt: skip

@@ -21,15 +21,11 @@ def test_a_queue_is_rejected_by_its_status_unless_it_is_preassigned(rolled_back:
 
 def test_a_queue_on_a_blocked_link_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None, p_closeness=-0.5),
-        case("blocked", p_closeness=-1),
-        case(None, p_closeness=-1.5),
-        case(None, p_closeness=0),
-        case(None, p_closeness=None),
-        case(None, p_closeness=-1, p_is_own=True),
+        case(None, p_closeness=-0.5), case("blocked", p_closeness=-1), case(None, p_closeness=-1.5),
+        case(None, p_closeness=0), case(None, p_closeness=None), case(None, p_closeness=-1, p_is_own=True),
         case("blocked", p_closeness=-1, p_is_own=None),
         case("blocked", p_closeness=-1, p_is_preassigned=True, p_is_near=True),
-    ]
+    ]  # fmt: skip
     over = case("blocked", p_closeness=-1, t_nucleus_queued=10001)
     check(rolled_back, "rule_link_blocked", [*cases, over])
     first = {"nucleus_first": True, "inclusive": True, "spares_own": True}
@@ -45,19 +41,13 @@ def test_a_queue_on_a_blocked_link_is_rejected(rolled_back: Db) -> None:
 
 def test_a_queue_on_a_link_over_its_cap_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None, p_queued=149),
-        case("151 files are queued on the link to NUC, NQUEUED_SAT_CAP is 150", p_queued=151),
-        case(None, p_queued=151, p_is_own=True),
-        case("151", p_queued=151, p_is_near=True),
-        case(None, p_queued=None),
-        case(None, p_queued=0, t_nqueued_sat_cap=0.5),
-        case("1 files", p_queued=1, t_nqueued_sat_cap=0),
-        case(None, p_queued=151, t_nqueued_sat_cap=None),
-        case(None, p_queued=151, t_processing_type="urgent"),
-        case("151", p_queued=0, p_queued_express=151, t_processing_type="urgent"),
-        case(None, p_queued_express=151),
+        case(None, p_queued=149), case("151 files are queued on the link to NUC, NQUEUED_SAT_CAP is 150", p_queued=151),
+        case(None, p_queued=151, p_is_own=True), case("151", p_queued=151, p_is_near=True), case(None, p_queued=None),
+        case(None, p_queued=0, t_nqueued_sat_cap=0.5), case("1 files", p_queued=1, t_nqueued_sat_cap=0),
+        case(None, p_queued=151, t_nqueued_sat_cap=None), case(None, p_queued=151, t_processing_type="urgent"),
+        case("151", p_queued=0, p_queued_express=151, t_processing_type="urgent"), case(None, p_queued_express=151),
         case("151", p_queued_express=151, t_current_priority=1001),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_link_queue_cap", [*cases, case(None, p_queued=150)])
     check(rolled_back, "rule_link_queue_cap", [*cases, case("150", p_queued=150)], {"inclusive": True})
     unknown = case(None, p_queued=None, p_queued_express=None, t_nqueued_sat_cap=0)
@@ -129,19 +119,16 @@ def test_a_queue_that_starts_no_jobs_is_rejected_for_urgent_tasks(rolled_back: D
     old, edge, new = "2026-03-01T09:59:59Z", "2026-03-01T10:00:00Z", "2026-03-01T10:00:01Z"
     idle = {"q_laststart": old, "q_activated_all": 3}
     cases = [
-        case(None, **idle),
-        case("no job has started for 2 h though 3 are activated", t_current_priority=800, **idle),
-        case(None, t_current_priority=799, **idle),
-        case("no job", t_is_scout=True, **idle),
-        case("no job", t_is_merging=True, **idle),
-        case("no job", t_merge_output=True, **idle),
+        case(None, **idle), case("no job has started for 2 h though 3 are activated", t_current_priority=800, **idle),
+        case(None, t_current_priority=799, **idle), case("no job", t_is_scout=True, **idle),
+        case("no job", t_is_merging=True, **idle), case("no job", t_merge_output=True, **idle),
         case(None, t_is_scout=True, q_laststart=edge, q_activated_all=3),
         case(None, t_is_scout=True, q_laststart=new, q_activated_all=3),
         case(None, t_is_scout=True, q_laststart=None, q_activated_all=3),
         case(None, t_is_scout=True, q_laststart=old, q_activated_all=0),
         case(None, t_is_scout=True, q_laststart=old, q_activated_all=None),
         case("no job", t_is_scout=True, q_laststart=old, q_activated_all=1),
-    ]
+    ]  # fmt: skip
     starting = case(None, t_is_scout=True, q_laststart=old, q_starting_all=1)
     unknown = case(None, t_is_scout=True, q_laststart=old, q_activated_all=None, q_starting_all=None)
     chosen = case("no job", t_is_scout=True, p_is_preassigned=True, **idle)

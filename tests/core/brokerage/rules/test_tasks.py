@@ -36,46 +36,36 @@ def test_nuclei_and_allowed_satellites_are_candidates(rolled_back: Db) -> None:
     for satellites in (False, True):
         is_one = None if satellites else "no queue of role nucleus"
         cases = [
-            case(None),
-            case(None, t_full_chain=1, q_bare_nucleus="only"),
+            case(None), case(None, t_full_chain=1, q_bare_nucleus="only"),
             case("no queue of role nucleus", q_is_nucleus=False),
             case("no queue of role nucleus", q_is_nucleus=False, q_bare_nucleus="allow"),
             case("no queue of role nucleus", q_is_nucleus=False, t_full_chain=3),
             case(is_one, q_is_nucleus=False, q_bare_nucleus="allow", t_full_chain=3),
-            case(is_one, q_is_nucleus=False, q_bare_nucleus="only", t_full_chain=1),
-            case(None, **PRESET),
+            case(is_one, q_is_nucleus=False, q_bare_nucleus="only", t_full_chain=1), case(None, **PRESET),
             case(None, q_is_nucleus=False, **PRESET),
             case("nucleus of the task is NUC", t_is_preset=True, p_is_preassigned=False),
-        ]
+        ]  # fmt: skip
         check(rolled_back, "candidate_nucleus", cases, {"satellites": satellites})
 
 
 def test_a_nucleus_that_is_not_active_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None),
-        case("state is TEST, not ACTIVE", q_status="TEST"),
-        case("state is active", q_status="active"),
-        case("not set", q_status=None),
-        case(None, q_status="TEST", **PRESET),
-    ]
+        case(None), case("state is TEST, not ACTIVE", q_status="TEST"), case("state is active", q_status="active"),
+        case("not set", q_status=None), case(None, q_status="TEST", **PRESET),
+    ]  # fmt: skip
     check(rolled_back, "rule_nucleus_status", cases)
 
 
 def test_a_nucleus_with_a_long_transfer_backlog_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None, q_queued_into=1999),
-        case(None, q_queued_into=2000),
+        case(None, q_queued_into=1999), case(None, q_queued_into=2000),
         case("2001 files are queued into it, NQUEUED_NUC_CAP is 2000", q_queued_into=2001),
-        case(None, q_queued_into=None),
-        case(None, q_queued_into=2001, t_t1_weight=-1),
-        case("2001", q_queued_into=2001, t_t1_weight=0),
-        case("2001", q_queued_into=2001, t_t1_weight=1),
+        case(None, q_queued_into=None), case(None, q_queued_into=2001, t_t1_weight=-1),
+        case("2001", q_queued_into=2001, t_t1_weight=0), case("2001", q_queued_into=2001, t_t1_weight=1),
         case("its backlog is marked as unlimited", q_queued_into="Infinity"),
-        case(None, q_queued_into="Infinity", t_t1_weight=-1),
-        case("1 files", q_queued_into=1, t_nqueued_nuc_cap=0),
-        case(None, q_queued_into=0, t_nqueued_nuc_cap=0),
-        case(None, q_queued_into=2001, **PRESET),
-    ]
+        case(None, q_queued_into="Infinity", t_t1_weight=-1), case("1 files", q_queued_into=1, t_nqueued_nuc_cap=0),
+        case(None, q_queued_into=0, t_nqueued_nuc_cap=0), case(None, q_queued_into=2001, **PRESET),
+    ]  # fmt: skip
     check(rolled_back, "rule_transfer_backlog", cases)
 
 
@@ -104,48 +94,39 @@ def test_a_nucleus_with_storages_closed_over_wan_is_rejected(rolled_back: Db) ->
 def test_a_nucleus_must_have_more_free_space_than_the_threshold(rolled_back: Db) -> None:
     """The free space must be over the threshold; space that remaining work will fill is not free."""
     cases = [
-        case(None, p_space=LIMIT + 0.001),
-        case("102400.000 GB are free, 0.000 will be filled", p_space=LIMIT),
-        case("not over 102400 GB", p_space=LIMIT - 0.001),
-        case("0.000 GB are free", p_space=0),
-        case(None, p_space=0.001, t_disk_threshold=0),
-        case("0.000 GB", p_space=0, t_disk_threshold=0),
+        case(None, p_space=LIMIT + 0.001), case("102400.000 GB are free, 0.000 will be filled", p_space=LIMIT),
+        case("not over 102400 GB", p_space=LIMIT - 0.001), case("0.000 GB are free", p_space=0),
+        case(None, p_space=0.001, t_disk_threshold=0), case("0.000 GB", p_space=0, t_disk_threshold=0),
         case(None, p_space=LIMIT + 1, q_remaining_work=GB_OF_WORK - 1),
         case("102401.000 GB are free, 1.000 will be filled", p_space=LIMIT + 1, q_remaining_work=GB_OF_WORK),
-        case("102401.000", p_space=LIMIT + 1, q_remaining_work=GB_OF_WORK + 1),
-        case(None, p_space=0, **PRESET),
-    ]
+        case("102401.000", p_space=LIMIT + 1, q_remaining_work=GB_OF_WORK + 1), case(None, p_space=0, **PRESET),
+    ]  # fmt: skip
     check(rolled_back, "rule_nucleus_space", cases)
 
 
 def test_a_nucleus_of_panda2026_must_have_at_least_the_threshold_of_space(rolled_back: Db) -> None:
     """The space must be at least the threshold; work fills whole GB. A task without output needs no space."""
     cases = [
-        case(None, p_space=LIMIT + 1),
-        case(None, p_space=LIMIT),
+        case(None, p_space=LIMIT + 1), case(None, p_space=LIMIT),
         case(
             "102399.999 GB can be used, 0 will be filled by its remaining work: less than 102400 GB (DISK_THRESHOLD)",
             p_space=LIMIT - 0.001,
         ),
-        case(None, p_space=0, t_disk_threshold=0),
-        case(None, p_space=LIMIT, q_remaining_work=GB_OF_WORK - 1),
+        case(None, p_space=0, t_disk_threshold=0), case(None, p_space=LIMIT, q_remaining_work=GB_OF_WORK - 1),
         case("1 will be filled", p_space=LIMIT, q_remaining_work=GB_OF_WORK),
         case(None, p_space=LIMIT + 1, q_remaining_work=2 * GB_OF_WORK - 1),
-        case("2 will be filled", p_space=LIMIT + 1, q_remaining_work=2 * GB_OF_WORK),
-        case(None, p_space=None),
+        case("2 will be filled", p_space=LIMIT + 1, q_remaining_work=2 * GB_OF_WORK), case(None, p_space=None),
         case(None, p_space=0, **PRESET),
-    ]
+    ]  # fmt: skip
     check(rolled_back, "rule_nucleus_space_panda2026", cases)
 
 
 def test_a_nucleus_where_no_queue_could_run_the_jobs_is_rejected(rolled_back: Db) -> None:
     cases = [
-        case(None, t_runnable_at=None),
-        case(None, t_runnable_at={"OTHER": True, "NUC": True}),
+        case(None, t_runnable_at=None), case(None, t_runnable_at={"OTHER": True, "NUC": True}),
         case("no queue there could run its jobs", t_runnable_at={"OTHER": True}),
-        case("no queue there", t_runnable_at={}),
-        case(None, t_runnable_at={}, **PRESET),
-    ]
+        case("no queue there", t_runnable_at={}), case(None, t_runnable_at={}, **PRESET),
+    ]  # fmt: skip
     check(rolled_back, "rule_task_job_check", cases)
 
 
@@ -168,20 +149,17 @@ def test_a_nucleus_must_have_a_tenth_of_the_input_beyond_a_threshold(
         located(
             None if inclusive else f"!{10 * unit} of {100 * unit} ", 10 * unit, t_min_input_size_with_local_data=-1
         ),
-        located(f"{10 * unit - 1} of {100 * unit} ", 10 * unit - 1),
-        located("0 of", 0),
-        located(None, 0, **{whole: 10 * unit}),
-        located("0 of", 0, **{whole: 10 * unit + 1}),
+        located(f"{10 * unit - 1} of {100 * unit} ", 10 * unit - 1), located("0 of", 0),
+        located(None, 0, **{whole: 10 * unit}), located("0 of", 0, **{whole: 10 * unit + 1}),
         located(None, 0, **{whole: 0, f"t_input_{kind}_threshold": 0}),
         located(None, 1, **{f"t_input_{kind}_fraction": 0}),
         located(None if inclusive else "0 of", 0, **{f"t_input_{kind}_fraction": 0}),
         located(None, 100 * unit, **{f"t_input_{kind}_fraction": 99}),
         located(None if inclusive else "100%", 100 * unit, **{f"t_input_{kind}_fraction": 100}),
-        located(None, 0, **PRESET),
-        located(None, 0, t_input_pre_staging=True, p_located_files=1),
+        located(None, 0, **PRESET), located(None, 0, t_input_pre_staging=True, p_located_files=1),
         located("0 of", 0, t_input_pre_staging=True, p_located_files=0),
         located("0 of", 0, t_input_pre_staging=False, **{there: 0}),
-    ]
+    ]  # fmt: skip
     check(rolled_back, rule, cases, {"inclusive": inclusive})
 
 
@@ -304,12 +282,9 @@ def test_the_weight_of_io_intensive_tasks_follows_located_data(rolled_back: Db) 
 
 def test_the_weight_is_a_thousandth_where_data_is_only_on_tape(rolled_back: Db) -> None:
     cases = [
-        case(1),
-        case(0.001, p_located_disk_bytes=100 * GB - 1),
-        case(0.001, p_located_disk_bytes=0, t_io_intensity=0),
-        case(1, p_located_bytes=0, p_located_disk_bytes=0),
-        case(None, **PRESET),
-    ]
+        case(1), case(0.001, p_located_disk_bytes=100 * GB - 1), case(0.001, p_located_disk_bytes=0, t_io_intensity=0),
+        case(1, p_located_bytes=0, p_located_disk_bytes=0), case(None, **PRESET),
+    ]  # fmt: skip
     old = case(1, p_located_disk_bytes=0, t_frozen="2026-02-22T11:59:59Z")
     check_numbers(rolled_back, "weight_tape", [*cases, old._replace(expected=0.001)])
     check_numbers(rolled_back, "weight_tape", [*cases, old], {"period": True})
@@ -326,19 +301,15 @@ def test_the_weight_of_a_nucleus_follows_its_free_share_of_space(rolled_back: Db
 
 def test_the_space_weight_of_panda2026_is_scaled_up_to_the_cutoff(rolled_back: Db) -> None:
     cases = [
-        case(0.5 * 200),
-        case(1, p_space_total=None),
-        case(1, p_space_total=0),
-        case(1, p_weighed_space=None, p_space_total=None),
-        case(0.5 * 199, t_free_disk_cutoff=199),
+        case(0.5 * 200), case(1, p_space_total=None), case(1, p_space_total=0),
+        case(1, p_weighed_space=None, p_space_total=None), case(0.5 * 199, t_free_disk_cutoff=199),
         case(0.5 * 200, t_free_disk_cutoff=200.5),
         case((2 * LIMIT - 1) / (4 * LIMIT) * 199, p_weighed_space=2 * LIMIT - 1),
         case(0.5 * 200, q_remaining_work=GB_OF_WORK - 1),
         case((2 * LIMIT - 1) / (4 * LIMIT) * 199, q_remaining_work=GB_OF_WORK),
         case(0, p_weighed_space=1023, t_disk_threshold=0),
-        case(1024 / (4 * LIMIT), p_weighed_space=1024, t_disk_threshold=0),
-        case(None, **PRESET),
-    ]
+        case(1024 / (4 * LIMIT), p_weighed_space=1024, t_disk_threshold=0), case(None, **PRESET),
+    ]  # fmt: skip
     check_numbers(rolled_back, "weight_nucleus_space_panda2026", cases)
 
 

@@ -158,17 +158,13 @@ def test_the_bootstrap_weight_is_0_only_for_an_empty_queue_and_a_low_priority(ro
         rolled_back,
         "weight_bootstrap",
         [
-            case(0.0, **low),
-            case(1.0, t_current_priority=151),
+            case(0.0, **low), case(1.0, t_current_priority=151),
             *(case(1.0, **low, **{name: 1}) for name in f"{waiting} p_numslots".split()),
-            case(1.0, **low, q_workers=1, q_ups=True),
-            case(0.0, **low, q_workers=1),
-            case(0.0, **low, p_numslots=0),
-            case(0.0, **low, **dict.fromkeys(waiting.split())),
-            case(1.0, **low, t_is_merging=True),
+            case(1.0, **low, q_workers=1, q_ups=True), case(0.0, **low, q_workers=1), case(0.0, **low, p_numslots=0),
+            case(0.0, **low, **dict.fromkeys(waiting.split())), case(1.0, **low, t_is_merging=True),
             case(1.0, **low, t_processing_type="urgent"),
         ],
-    )
+    )  # fmt: skip
 
 
 def test_the_running_value_counts_only_for_a_negative_t1_weight(rolled_back: Db) -> None:
@@ -178,30 +174,6 @@ def test_the_running_value_counts_only_for_a_negative_t1_weight(rolled_back: Db)
         case(9.0, q_running_all=9, t_t1_weight=-1),
         case(0.0, q_running_all=None, t_t1_weight=-2),
         case(None, q_running_all=9, t_t1_weight=-1, t_is_merging=True),
-    ])  # fmt: skip
-
-
-def test_the_caps_and_counts_of_panda2026_use_resource_types(rolled_back: Db) -> None:
-    typed = {f"p_type_{status}": 1 for status in ("running", "starting", "activated", "assigned", "defined")}
-    counts = {"p_activated": 10, "p_starting": 20, "p_assigned": 40, "p_defined": 80}
-    check_numbers(rolled_back, "queued_jobs_panda2026", [
-        case(30.0, **counts, **typed),
-        case(70.0, **counts, p_input_is_local=False),
-        case(35.0, **counts, q_live_jobs=5),
-        case(3.0, **counts, **typed, q_child_type="SCORE"),
-        case(4.0, **counts, **typed, q_child_type="SCORE", p_input_is_local=False),
-        case(30.0, **counts, q_child_type="SCORE"),
-    ])  # fmt: skip
-    check_numbers(rolled_back, "running_jobs_cap_panda2026", [
-        case(20.0),
-        case(20.0, p_running=10),
-        case(22.0, p_running=11),
-        case(22.0, p_running=11, q_child_type="SCORE", p_type_running=3),
-        case(60.0, p_running=11, q_child_type="SCORE", p_type_running=30),
-        case(22.0, p_running=11, p_type_running=30),
-        case(None, t_processing_type="urgent"),
-        case(20.0, t_current_priority=1000),
-        case(None, t_current_priority=1001),
     ])  # fmt: skip
 
 
