@@ -46,35 +46,24 @@ QUEUES: dict[str, Any] = {
 }
 STORAGES: dict[str, Any] = {
     "AGLT2_DATADISK": {
-        "name": "AGLT2_DATADISK",
-        "state": "ACTIVE",
-        "site": "AGLT2",
-        "type": "DATADISK",
-        "token": "ATLASDATADISK",
-        "is_tape": False,
-        "space_free": 1500.5,
+        "name": "AGLT2_DATADISK", "state": "ACTIVE", "site": "AGLT2", "type": "DATADISK", "token": "ATLASDATADISK",
+        "is_tape": False, "space_free": 1500.5,
         "detailed_status": {"read_lan": "ON", "write_wan": {"status": {"value": "OFF"}}, "delete": "ON"},
     },
     "GONE": {"name": "GONE", "state": "DISABLED", "site": "AGLT2", "type": "DATADISK", "is_tape": False},
-}
+}  # fmt: skip
 TAGS: dict[str, Any] = {
     "AGLT2": {
-        "cmtconfigs": ["x86_64-centos7-gcc62-opt"],
-        "containers": ["any", "/cvmfs"],
-        "cvmfs": ["atlas", "nightlies"],
+        "cmtconfigs": ["x86_64-centos7-gcc62-opt"], "containers": ["any", "/cvmfs"], "cvmfs": ["atlas", "nightlies"],
         "architectures": [{"arch": ["x86_64"], "instr": ["avx2"], "type": "cpu", "vendor": ["intel", "excl"]}],
         "tags": [
             {
-                "cmtconfig": "x86_64-slc6-gcc62-opt",
-                "container_name": "",
-                "project": "Athena",
-                "release": "21.0.38",
-                "sources": [],
-                "tag": "VO-atlas-Athena-21.0.38-x86_64-slc6-gcc62-opt",
-            }
+                "cmtconfig": "x86_64-slc6-gcc62-opt", "container_name": "", "project": "Athena", "release": "21.0.38",
+                "sources": [], "tag": "VO-atlas-Athena-21.0.38-x86_64-slc6-gcc62-opt",
+            },
         ],
-    }
-}
+    },
+}  # fmt: skip
 NOW = "2026-04-01T12:00:00"
 METRICS: dict[str, Any] = {
     "AGLT2:CERN": {

@@ -40,21 +40,14 @@ def test_completion_starts_no_server(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "text", "hint"),
-    [
-        (
-            ["submit", "-"],
-            json.dumps({"job_id": 1, "requirements": requirements() | {"Site": ["S"]}}),
-            "nearest is Sites.",
-        ),
-        (["match", "--resource", '{"CPUTime": 100, "Platfrm": "x"}'], "", "nearest is Platform."),
-        (["match", "--resource", '{"CPUTim": 100}'], "", "The description has CPUTim. These keys are required"),
-        (["queues", "--setup", "atals"], "", "the nearest is atlas"),
-        (["versio"], "", "Did you mean 'broker --version'?"),
-        (["mtach"], "", "Did you mean 'match'?"),
-    ],
-)
+@pytest.mark.parametrize(("words", "text", "hint"), [
+    (["submit", "-"], json.dumps({"job_id": 1, "requirements": requirements() | {"Site": ["S"]}}), "nearest is Sites."),
+    (["match", "--resource", '{"CPUTime": 100, "Platfrm": "x"}'], "", "nearest is Platform."),
+    (["match", "--resource", '{"CPUTim": 100}'], "", "The description has CPUTim. These keys are required"),
+    (["queues", "--setup", "atals"], "", "the nearest is atlas"),
+    (["versio"], "", "Did you mean 'broker --version'?"),
+    (["mtach"], "", "Did you mean 'match'?"),
+])  # fmt: skip
 def test_an_unknown_name_gets_a_hint(cli: Cli, db: Connection, words: list[str], text: str, hint: str) -> None:
     db.execute("select taskqueue.set_group('atlas', 'g', 1, false, false)")
     printed = cli(*words, stdin=text)

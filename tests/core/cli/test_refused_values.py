@@ -140,35 +140,19 @@ def test_the_statuses_of_filters_are_those_of_the_tables(q: Calls) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "error", "hint"),
-    [
-        (["group", "set", "users", "--share", -5], "invalid share -5 of group users [PB001]", "a positive number"),
-        (
-            ["limit", "set", "running", "CERN", "OwnerGrp", "users", 1],
-            "unknown attribute 'OwnerGrp' [PB001]",
-            "The nearest is OwnerGroup. Attributes are OwnerDN",
-        ),
-        (
-            ["limit", "set", "running", "CERN", "colour", "users", 1],
-            "unknown attribute 'colour' [PB001]",
-            "hint:  Attributes are OwnerDN",
-        ),
-        (
-            ["what-if", "--profile", "documentd"],
-            "profile 'documentd' does not exist [PB001]",
-            "The nearest is documented. Profiles are documented, panda2026",
-        ),
-        (
-            ["what-if", "--profile", "nosuch"],
-            "profile 'nosuch' does not exist [PB001]",
-            "hint:  Profiles are documented",
-        ),
-        (["explain", "task", 1, "--profile", "panda"], "profile 'panda' does not exist", "The nearest is panda2026"),
-        (["explain", "task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
-        (["assign", "jobs", "--task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "error", "hint"), [
+    (["group", "set", "users", "--share", -5], "invalid share -5 of group users [PB001]", "a positive number"),
+    (["limit", "set", "running", "CERN", "OwnerGrp", "users", 1], "unknown attribute 'OwnerGrp' [PB001]",
+     "The nearest is OwnerGroup. Attributes are OwnerDN"),
+    (["limit", "set", "running", "CERN", "colour", "users", 1], "unknown attribute 'colour' [PB001]",
+     "hint:  Attributes are OwnerDN"),
+    (["what-if", "--profile", "documentd"], "profile 'documentd' does not exist [PB001]",
+     "The nearest is documented. Profiles are documented, panda2026"),
+    (["what-if", "--profile", "nosuch"], "profile 'nosuch' does not exist [PB001]", "hint:  Profiles are documented"),
+    (["explain", "task", 1, "--profile", "panda"], "profile 'panda' does not exist", "The nearest is panda2026"),
+    (["explain", "task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
+    (["assign", "jobs", "--task", 12345], "task 12345 is not in setup default [PB004]", "broker tasks lists them"),
+])  # fmt: skip
 def test_an_error_names_the_wrong_value_and_hints_at_the_right_one(
     cli: Cli, db: Connection, arguments: list[object], error: str, hint: str
 ) -> None:

@@ -10,21 +10,11 @@ from tests.commands import Cli
 FILES = [{"lfn": "raw.a"}, {"lfn": "raw.b"}]
 
 
-@pytest.mark.parametrize(
-    ("dataset", "error", "hint"),
-    [
-        (
-            {"files": [{"lfn": "raw.a"}, {"lfn": "raw.a"}]},
-            "datasets.d.files[1].lfn is raw.a, which stands here twice",
-            "",
-        ),
-        (
-            {"files": FILES, "replicas": {"S": {"lfns": ["raw.a", "raw.c"]}}},
-            "datasets.d.replicas.S.lfns names raw.c, which is not a file of the dataset",
-            "the nearest is raw.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "error", "hint"), [
+    ({"files": [{"lfn": "raw.a"}, {"lfn": "raw.a"}]}, "datasets.d.files[1].lfn is raw.a, which stands here twice", ""),
+    ({"files": FILES, "replicas": {"S": {"lfns": ["raw.a", "raw.c"]}}},
+     "datasets.d.replicas.S.lfns names raw.c, which is not a file of the dataset", "the nearest is raw."),
+])  # fmt: skip
 def test_repeated_files_and_files_of_no_dataset_are_refused(cli: Cli, dataset: Any, error: str, hint: str) -> None:
     printed = cli("load", "-", stdin=json.dumps({"datasets": {"d": dataset}}))
     assert (printed.code, error in printed.err, hint in printed.err) == (1, True, True), printed.err

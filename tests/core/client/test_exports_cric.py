@@ -118,32 +118,23 @@ def test_recent_network_metrics_become_links(db: Connection) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("export", "value", "named"),
-    [
-        ("cric-queues", 7, "cric-queues is 7"),
-        ("cric-queues", [{"corecount": 1}], r"cric-queues\[0\]\.panda_resource is null"),
-        ("cric-queues", {"A": {"status": "online", "maxrss": "much"}}, 'queue A: maxrss is "much", not a number'),
-        (
-            "cric-queues",
-            {"A": {"status": "online", "astorages": {"pr": "X", "pw": 7}}},
-            r"cric-queues\.A\.astorages\.pw is 7",
-        ),
-        (
-            "cric-storages",
-            {"A": {"type": "DATADISK", "detailed_status": {"read_lan": 1}}},
-            r"A\.detailed_status\.read_lan is 1",
-        ),
-        ("cric-closeness", [{"src": "A", "dst": "B"}], r"cric-closeness\[0\]\.closeness is missing"),
-        ("cric-closeness", [{"src": "A", "dst": "B", "closeness": "x"}], r"\[0\]\.closeness is"),
-        ("software", {"A": {"colour": []}}, r"software\.A: field colour"),
-        ("network-metrics", {"A-B": {}}, 'network-metrics.A-B is "A-B", not a pair'),
-        ("network-metrics", {"A:B": {"files": []}}, r"A:B\.files is \[\]"),
-        ("network-metrics", {"A:B": {"files": {"queued": {"Express": {"n": 1}}}}}, r"Express\.latest is missing"),
-        ("network-metrics", {"A:B": {"mbps": {"fts": {"1h": "x"}}}}, r"mbps\.fts\.1h is"),
-        ("network-metrics", {"A:B": {"mbps": {"fts": {"timestamp": "x"}}}}, r"mbps\.fts\.timestamp is"),
-    ],
-)
+@pytest.mark.parametrize(("export", "value", "named"), [
+    ("cric-queues", 7, "cric-queues is 7"),
+    ("cric-queues", [{"corecount": 1}], r"cric-queues\[0\]\.panda_resource is null"),
+    ("cric-queues", {"A": {"status": "online", "maxrss": "much"}}, 'queue A: maxrss is "much", not a number'),
+    ("cric-queues", {"A": {"status": "online", "astorages": {"pr": "X", "pw": 7}}},
+     r"cric-queues\.A\.astorages\.pw is 7"),
+    ("cric-storages", {"A": {"type": "DATADISK", "detailed_status": {"read_lan": 1}}},
+     r"A\.detailed_status\.read_lan is 1"),
+    ("cric-closeness", [{"src": "A", "dst": "B"}], r"cric-closeness\[0\]\.closeness is missing"),
+    ("cric-closeness", [{"src": "A", "dst": "B", "closeness": "x"}], r"\[0\]\.closeness is"),
+    ("software", {"A": {"colour": []}}, r"software\.A: field colour"),
+    ("network-metrics", {"A-B": {}}, 'network-metrics.A-B is "A-B", not a pair'),
+    ("network-metrics", {"A:B": {"files": []}}, r"A:B\.files is \[\]"),
+    ("network-metrics", {"A:B": {"files": {"queued": {"Express": {"n": 1}}}}}, r"Express\.latest is missing"),
+    ("network-metrics", {"A:B": {"mbps": {"fts": {"1h": "x"}}}}, r"mbps\.fts\.1h is"),
+    ("network-metrics", {"A:B": {"mbps": {"fts": {"timestamp": "x"}}}}, r"mbps\.fts\.timestamp is"),
+])  # fmt: skip
 def test_exports_of_another_shape_are_refused_by_field(db: Connection, export: str, value: Any, named: str) -> None:
     with pytest.raises((errors.BadRequest, psycopg.Error), match=named):
         exports.load(db, export, value)

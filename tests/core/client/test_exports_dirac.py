@@ -16,38 +16,21 @@ from tests.calls import Connection
 TABLES: dict[str, list[dict[str, Any]]] = {
     "tq_TaskQueues": [
         {
-            "TQId": "1",
-            "Owner": "ada",
-            "OwnerGroup": "prod",
-            "VO": "v",
-            "CPUTime": "3000",
-            "Priority": "1",
+            "TQId": "1", "Owner": "ada", "OwnerGroup": "prod", "VO": "v", "CPUTime": "3000", "Priority": "1",
             "Enabled": "1",
         },
         {
-            "TQId": "2",
-            "Owner": "bob",
-            "OwnerGroup": "user",
-            "VO": "v",
-            "CPUTime": "500",
-            "Priority": "1",
+            "TQId": "2", "Owner": "bob", "OwnerGroup": "user", "VO": "v", "CPUTime": "500", "Priority": "1",
             "Enabled": "0",
         },
         {
-            "TQId": "3",
-            "Owner": "bob",
-            "OwnerGroup": "user",
-            "VO": "v",
-            "CPUTime": "500",
-            "Priority": "1",
+            "TQId": "3", "Owner": "bob", "OwnerGroup": "user", "VO": "v", "CPUTime": "500", "Priority": "1",
             "Enabled": "1",
         },
     ],
-    "tq_Jobs": [
-        {"TQId": "1", "JobId": "101", "Priority": "1", "RealPriority": "1"},
-        {"TQId": "1", "JobId": "102", "Priority": "5", "RealPriority": "5"},
-        {"TQId": "2", "JobId": "103", "Priority": "1", "RealPriority": "1"},
-    ],
+    "tq_Jobs": [{"TQId": "1", "JobId": "101", "Priority": "1", "RealPriority": "1"},
+                {"TQId": "1", "JobId": "102", "Priority": "5", "RealPriority": "5"},
+                {"TQId": "2", "JobId": "103", "Priority": "1", "RealPriority": "1"}],
     "tq_TQToSites": [{"TQId": "1", "Value": "NORTH"}, {"TQId": "1", "Value": "SOUTH"}],
     "tq_TQToGridCEs": [],
     "tq_TQToBannedSites": [{"TQId": "2", "Value": "SOUTH"}],
@@ -55,7 +38,7 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "tq_TQToJobTypes": [{"TQId": "1", "Value": "Simulation"}],
     "tq_TQToTags": [{"TQId": "1", "Value": "8Processors"}],
     "tq_RAM_requirements": [{"TQId": "1", "MinRAM": "2000", "MaxRAM": "0"}],
-}
+}  # fmt: skip
 COLUMNS = {name: list(rows[0]) if rows else ["TQId", "Value"] for name, rows in TABLES.items()}
 
 

@@ -12,49 +12,22 @@ from broker import errors, world
 from broker.world import exports
 from tests.calls import Connection
 
+RULES = (
+    "nFilesPerJob=2,t1Weight=-1,ipConnectivity=http,ipStack=IPv6,useScout=will_update_requirements,"
+    "allowInputLAN=only,avoidVP=1,addNthFieldToLFN=1_2,onlyTagsForFC=1"
+)
 # A row of JEDI_Tasks as PanDA's interface gives it, reduced; names and numbers are invented.
 ROW: dict[str, Any] = {
-    "jediTaskID": 41000001,
-    "taskName": "mc.invented.simul",
-    "status": "ready",
-    "userName": "inventor",
-    "creationDate": "2026-03-01 10:00:00",
-    "frozenTime": "2026-03-01 11:00:00",
-    "prodSourceLabel": "managed",
-    "workingGroup": None,
-    "coreCount": 8,
-    "processingType": "simul",
-    "taskPriority": 800,
-    "currentPriority": 900,
-    "architecture": "x86_64-el9-gcc13-opt",
-    "transUses": None,
-    "transHome": "Athena-23.0.1",
-    "splitRule": "nFilesPerJob=2,t1Weight=-1,ipConnectivity=http,ipStack=IPv6,useScout=will_update_requirements,"
-    "allowInputLAN=only,avoidVP=1,addNthFieldToLFN=1_2,onlyTagsForFC=1",
-    "walltime": 0,
-    "walltimeUnit": None,
-    "outDiskCount": 500,
-    "outDiskUnit": "kB",
-    "ramCount": 1500,
-    "ramUnit": "MBPerCore",
-    "baseRamCount": 1000,
-    "cloud": "WORLD",
-    "site": None,
-    "parent_tid": 41000001,
-    "eventService": 0,
-    "cpuTime": 30,
-    "cpuTimeUnit": "HS06sPerEvent",
-    "cpuEfficiency": 80,
-    "baseWalltime": 600,
-    "nucleus": "NORTH",
-    "gshare": "MC Default",
-    "resource_type": "MCORE",
-    "diskIO": 12,
-    "container_name": None,
+    "jediTaskID": 41000001, "taskName": "mc.invented.simul", "status": "ready", "userName": "inventor",
+    "creationDate": "2026-03-01 10:00:00", "frozenTime": "2026-03-01 11:00:00", "prodSourceLabel": "managed",
+    "workingGroup": None, "coreCount": 8, "processingType": "simul", "taskPriority": 800, "currentPriority": 900,
+    "architecture": "x86_64-el9-gcc13-opt", "transUses": None, "transHome": "Athena-23.0.1", "splitRule": RULES,
+    "walltime": 0, "walltimeUnit": None, "outDiskCount": 500, "outDiskUnit": "kB", "ramCount": 1500,
+    "ramUnit": "MBPerCore", "baseRamCount": 1000, "cloud": "WORLD", "site": None, "parent_tid": 41000001,
+    "eventService": 0, "cpuTime": 30, "cpuTimeUnit": "HS06sPerEvent", "cpuEfficiency": 80, "baseWalltime": 600,
+    "nucleus": "NORTH", "gshare": "MC Default", "resource_type": "MCORE", "diskIO": 12, "container_name": None,
     "raw_task_params": {
-        "taskName": "mc.invented.simul",
-        "includedSite": None,
-        "excludedSite": "SOUTH_PQ,WEST*",
+        "taskName": "mc.invented.simul", "includedSite": None, "excludedSite": "SOUTH_PQ,WEST*",
         "jobParameters": [
             {"type": "constant", "value": "--maxEvents=10"},
             {"type": "template", "param_type": "input", "value": "${IN/L}", "dataset": "mc:mc.evgen.1/"},
@@ -62,32 +35,22 @@ ROW: dict[str, Any] = {
         ],
         "log": {"type": "template", "param_type": "log", "value": "l._${SN}", "dataset": "mc:mc.log.1/"},
     },
-}
+}  # fmt: skip
 # A task as a client of PanDA submits it, reduced.
 PARAMETERS: dict[str, Any] = {
-    "taskName": "user.inventor.run/",
-    "userName": "Inventor",
-    "vo": "atlas",
-    "prodSourceLabel": "user",
-    "taskPriority": 1000,
-    "processingType": "panda-client-1-jedi-run",
-    "architecture": "x86_64-el9-gcc13-opt",
-    "transUses": "Atlas-23.0.1",
-    "transHome": None,
-    "includedSite": ["NORTH_PQ"],
-    "excludedSite": [],
-    "ramCount": 2000,
-    "ramCountUnit": "MBPerCore",
-    "nGBPerJob": "MAX",
-    "nEventsPerJob": 1000,
-    "nEventsPerInputFile": 500,
-    "skipScout": True,
-    "useLocalIO": 1,
+    "taskName": "user.inventor.run/", "userName": "Inventor", "vo": "atlas", "prodSourceLabel": "user",
+    "taskPriority": 1000, "processingType": "panda-client-1-jedi-run", "architecture": "x86_64-el9-gcc13-opt",
+    "transUses": "Atlas-23.0.1", "transHome": None, "includedSite": ["NORTH_PQ"], "excludedSite": [],
+    "ramCount": 2000, "ramCountUnit": "MBPerCore", "nGBPerJob": "MAX", "nEventsPerJob": 1000,
+    "nEventsPerInputFile": 500, "skipScout": True, "useLocalIO": 1,
     "jobParameters": [
-        {"type": "template", "param_type": "input", "value": "${IN}", "dataset": "user.inventor.in/,user.inventor.in2/"}
+        {
+            "type": "template", "param_type": "input", "value": "${IN}",
+            "dataset": "user.inventor.in/,user.inventor.in2/",
+        },
     ],
     "log": {"type": "template", "param_type": "log", "value": "l", "dataset": "user.inventor.run.log/"},
-}
+}  # fmt: skip
 HELD = {"queues": {"NORTH_PQ": {"panda_site": "NORTH"}, "ANALY_NORTH": {}}}
 
 
@@ -211,18 +174,13 @@ def test_exports_that_are_no_tasks_are_refused_by_field(db: Connection, value: A
     assert db.execute("select count(*) from workload.task").fetchone() == (0,)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"NORTH_PQ": {"getJob": 5, "updateJob": 7}, "GONE": {"getJob": 1, "updateJob": 1}},
-        [
-            {"SITE": "NORTH_PQ", "GETJOB": "5", "UPDATEJOB": 7, "FLAG": "production", "HOURS": 3},
-            {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "analysis", "HOURS": 3},
-            {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "production", "HOURS": 1},
-            {"SITE": "GONE", "GETJOB": 1, "UPDATEJOB": 1, "FLAG": "production", "HOURS": 3},
-        ],
-    ],
-)
+@pytest.mark.parametrize("value", [
+    {"NORTH_PQ": {"getJob": 5, "updateJob": 7}, "GONE": {"getJob": 1, "updateJob": 1}},
+    [{"SITE": "NORTH_PQ", "GETJOB": "5", "UPDATEJOB": 7, "FLAG": "production", "HOURS": 3},
+     {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "analysis", "HOURS": 3},
+     {"SITE": "NORTH_PQ", "GETJOB": 9, "UPDATEJOB": 9, "FLAG": "production", "HOURS": 1},
+     {"SITE": "GONE", "GETJOB": 1, "UPDATEJOB": 1, "FLAG": "production", "HOURS": 3}],
+])  # fmt: skip
 def test_pilots_are_loaded_for_known_queues_only(db: Connection, value: Any) -> None:
     world.load(db, [HELD])
     imported = exports.load(db, "pilots", value)

@@ -23,12 +23,7 @@ WORLD: dict[str, Any] = {
     "limits": [
         {"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": 2},
         {
-            "site": "S",
-            "ce": "c",
-            "kind": "delay",
-            "attribute": "OwnerGroup",
-            "value": "users",
-            "seconds": 1.5,
+            "site": "S", "ce": "c", "kind": "delay", "attribute": "OwnerGroup", "value": "users", "seconds": 1.5,
             "burst": 3,
         },
     ],
@@ -38,7 +33,7 @@ WORLD: dict[str, Any] = {
         {"requirements": requirements(CPUTime=5000, Sites=["T", "S"], MinRAM=1.5), "enabled": False, "jobs": [[8, 3]]},
         {"requirements": requirements(Tags=["empty"]), "jobs": []},
     ],
-}
+}  # fmt: skip
 
 
 def dumped(connection: Connection, setup: str = "lhcb", **options: Any) -> str:
@@ -136,19 +131,13 @@ def test_the_setup_given_overrides_the_one_named(db: Connection) -> None:
     assert world.load(db, [{"vo": "v", "cpu_buckets": [7]}, {"cpu_buckets": [8]}]).setups == ["v", "default"]
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"quebes": {}}, "section quebes"),
-        (
-            {"task_queues": [{"requirements": requirements(), "jobs": [], "colour": 1}]},
-            r"task_queues\[0\]: field colour",
-        ),
-        ({"limits": [{**WORLD["limits"][0], "place": "S"}]}, r"limits\[0\]: field place"),
-        ({"groups": {"g": {"quota": 1}}}, r"groups\.g: field quota"),
-        ({"task_queue_settings": {"fast": True}}, "task_queue_settings: field fast"),
-    ],
-)
+@pytest.mark.parametrize(("change", "named"), [
+    ({"quebes": {}}, "section quebes"),
+    ({"task_queues": [{"requirements": requirements(), "jobs": [], "colour": 1}]}, r"task_queues\[0\]: field colour"),
+    ({"limits": [{**WORLD["limits"][0], "place": "S"}]}, r"limits\[0\]: field place"),
+    ({"groups": {"g": {"quota": 1}}}, r"groups\.g: field quota"),
+    ({"task_queue_settings": {"fast": True}}, "task_queue_settings: field fast"),
+])  # fmt: skip
 def test_unknown_fields_are_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=named):
         world.load(db, [{**WORLD, **change}])

@@ -14,15 +14,9 @@ HELD: Row = {
     "setup": "w",
     "queues": {
         "Q": {
-            "panda_site": "S",
-            "maxrss": 16000,
-            "maxtime": 1000,
-            "params": {"a": 1},
+            "panda_site": "S", "maxrss": 16000, "maxtime": 1000, "params": {"a": 1},
             "astorages": {"read_lan": ["D", "T"], "write_lan": ["D"], "es_events": ["O"]},
-            "pilots": {"getjob": 5, "updatejob": 7},
-            "site_class": 1,
-            "slots": [{"numslots": 64}],
-            "gocname": "S",
+            "pilots": {"getjob": 5, "updatejob": 7}, "site_class": 1, "slots": [{"numslots": 64}], "gocname": "S",
         },
         "R": {"maxrss": 2000},
     },
@@ -31,25 +25,20 @@ HELD: Row = {
     "software": {"Q": {"cvmfs": ["atlas"], "tags": [{"tag": "t"}]}},
     "users": {"u": {"running_jobs": 5, "queued_jobs": 6}},
     "datasets": {
-        "d": {"type": "input", "site": "Q", "files": [{"lfn": "f"}, {"lfn": "g"}], "replicas": {"D": {}, "T": {}}}
+        "d": {"type": "input", "site": "Q", "files": [{"lfn": "f"}, {"lfn": "g"}], "replicas": {"D": {}, "T": {}}},
     },
     "tasks": [
         {
-            "id": 1,
-            "ram_count": 3000,
-            "user": "u",
-            "split": {"nFilesPerJob": 2, "t1Weight": -1},
-            "params": {"included_site": ["Q"]},
-            "input": ["d"],
-            "output": [{"name": "out"}],
+            "id": 1, "ram_count": 3000, "user": "u", "split": {"nFilesPerJob": 2, "t1Weight": -1},
+            "params": {"included_site": ["Q"]}, "input": ["d"], "output": [{"name": "out"}],
             "failures": {"Q": {"failed": 3}},
-        }
+        },
     ],
     "statistics": [{"queue": "Q", "status": "running", "njobs": 4}, {"queue": "R", "status": "running", "njobs": 9}],
     "locks": ["Q"],
     "instance_types": {"T": {"cpu": 2, "ram": 4096, "price": 0.1}},
     "instance_jobs": [{"id": 1, "cpu": 2, "ram": 5}],
-}
+}  # fmt: skip
 
 
 def held(db: Connection) -> Row:

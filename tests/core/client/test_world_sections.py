@@ -17,27 +17,19 @@ from tests.core.oracle import job_documented as model
 NOW = "2026-04-01T12:00:00+00:00"
 
 WORLD: dict[str, Any] = {
-    "setup": "w",
-    "now": NOW,
+    "setup": "w", "now": NOW,
     "config": {"NQUEUED_SAT_CAP": 100, "jobbroker:NW_ACTIVE": True, "MIN_WEIGHT_managed_Upgrade": 0.5},
     "resource_types": [{"name": "SCORE", "mincore": 1, "maxcore": 1, "maxrampercore": 2000}],
     "queues": {
         "CERN": {
-            "panda_site": "CERN-PROD",
-            "role": "nucleus",
-            "corecount": 8,
-            "releases": ["AUTO"],
+            "panda_site": "CERN-PROD", "role": "nucleus", "corecount": 8, "releases": ["AUTO"],
             "params": {"max_io_intensity": 700},
             "astorages": {"read_lan": ["D", "T"], "write_lan": ["D"], "write_lan_analysis": ["S"]},
-            "pilots": {"getjob": 5, "updatejob": 12},
-            "laststart": "2026-04-01T11:00:00+00:00",
-            "average_diskio": 12.5,
-            "workers": {"running": 4, "submitted": 9},
-            "ups": True,
+            "pilots": {"getjob": 5, "updatejob": 12}, "laststart": "2026-04-01T11:00:00+00:00",
+            "average_diskio": 12.5, "workers": {"running": 4, "submitted": 9}, "ups": True,
             "slots": [{"gshare": "Upgrade", "numslots": 64}, {"resource_type": "MCORE", "numslots": 0}],
             "core_statistics": {"running": 800, "starting": 8},
-            "site_class": -1,
-            "gocname": "CERN",
+            "site_class": -1, "gocname": "CERN",
         },
         "PLAIN": {},
     },
@@ -62,10 +54,8 @@ WORLD: dict[str, Any] = {
     "datasets": {
         "in": {
             "created": "2026-03-01T00:00:00+00:00",
-            "files": [
-                {"lfn": "f0", "nevents": 10},
-                *({"lfn": f"f{n}", "size": 1048576 * n, "nevents": 10} for n in range(1, 5)),
-            ],
+            "files": [{"lfn": "f0", "nevents": 10},
+                      *({"lfn": f"f{n}", "size": 1048576 * n, "nevents": 10} for n in range(1, 5))],
             "replicas": {"D": {}, "T": {"found": 2, "lfns": ["f1", "f2"]}},
         },
         "more": {"files": [{"lfn": "f1", "size": 1048576}, {"lfn": "g", "size": 5}]},
@@ -73,60 +63,42 @@ WORLD: dict[str, Any] = {
     },
     "tasks": [
         {
-            "id": 1,
-            "user": "alice",
-            "nucleus": "CERN-PROD",
-            "frozen": "2026-03-30T00:00:00+00:00",
+            "id": 1, "user": "alice", "nucleus": "CERN-PROD", "frozen": "2026-03-30T00:00:00+00:00",
             "is_merging": True,
             "split": {
-                "t1Weight": -1,
-                "ipConnectivity": 2,
-                "ipStack": 4,
-                "nFilesPerMergeJob": 2,
-                "mergeOutput": True,
+                "t1Weight": -1, "ipConnectivity": 2, "ipStack": 4, "nFilesPerMergeJob": 2, "mergeOutput": True,
                 "fullChain": 3,
             },
             "params": {"included_site": ["CERN", "P*"], "task_broker_on_master": True},
             "input": ["in", "more", "none", "absent"],
             "output": [{"name": "out", "token": "ATLASDATADISK"}, {"name": "log"}],
             "failures": {"PLAIN": {"failed": 3, "finished": 1}},
-            "resource_types_at": {"CERN": ["SCORE"]},
-            "sites_used": ["CERN"],
+            "resource_types_at": {"CERN": ["SCORE"]}, "sites_used": ["CERN"],
             "payload": {"transformation": "run", "hours_ago": 2, "steps": [1.5, None, {"a": ""}]},
         },
         {"id": 2, "core_count": None, "architecture": "x86_64-el9-gcc13-opt"},
     ],
     "jobs": [
         {
-            "id": 9,
-            "task": 1,
-            "queue": "CERN",
-            "status": "running",
-            "gshare": "Upgrade",
-            "cores": 8,
-            "nucleus": "CERN-PROD",
-            "started": NOW,
-        }
+            "id": 9, "task": 1, "queue": "CERN", "status": "running", "gshare": "Upgrade", "cores": 8,
+            "nucleus": "CERN-PROD", "started": NOW,
+        },
     ],
-    "statistics": [
-        {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
-        {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
-    ],
+    "statistics": [{"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
+                   {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32}],
     "user_queue_statistics": {"CERN": {"Upgrade": {"_total": {"running": 9}, "alice": {"queued": 1, "running": 2}}}},
     "to_running_rate": {"CERN": 7.5, "PLAIN": {"Upgrade": 1}},
     "remaining_work": {"CERN-PROD": {"all": 100, "by_gshare": {"Upgrade": {"450": 5, "900": 7.5}}}},
     "live_counter": {"CERN": 25},
     "instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.085}},
-    "instances": [
-        {"id": 1, "task": 1, "type": "c5.large", "cpu": 2, "ram": 4096, "price": 0.085, "started_at": NOW},
-        {"id": 2, "type": "c5.large", "state": "requested", "cpu": 2, "ram": 4000, "price": 0},
-    ],
+    "instances": [{"id": 1, "task": 1, "type": "c5.large", "cpu": 2, "ram": 4096, "price": 0.085, "started_at": NOW},
+                  {"id": 2, "type": "c5.large", "state": "requested", "cpu": 2, "ram": 4000, "price": 0}],
     "instance_jobs": [
         {"id": 1, "task": 1, "cpu": 0.5, "ram": 700, "instance_type": "c5.large", "instance": 1, "state": "placed"},
         {"id": 2, "task": 1, "cpu": 1, "ram": "2 * size", "inputs": {"size": 350}},
         {"id": 3},
     ],
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -398,55 +370,45 @@ def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(
     assert len(world.load(begun, [{"setup": "w", **change}], lenient=True).ignored) == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"queues": {"CERN": {"maxrss": "abc"}}}, 'queues: queue CERN: maxrss is "abc", not a number'),
-        ({"queues": {"CERN": {"corecount": 1.5}}}, "queues: queue CERN: corecount is 1.5, not an integer of 32 bits"),
-        (
-            {"queues": {"CERN": {"corecount": 10**10}}},
-            "queues: queue CERN: corecount is 10000000000, not an integer of 32 bits",
-        ),
-        ({"queues": {"CERN": {"status": 7}}}, "queues: queue CERN: status is 7, not a text"),
-        ({"queues": {"CERN": {"ups": "yes"}}}, 'queues: queue_activity CERN: ups is "yes", not true or false'),
-        ({"queues": {"CERN": {"releases": [1]}}}, r"queues\.CERN\.releases\[0\] is 1, not a text"),
-        ({"queues": {"CERN": {"laststart": "soon"}}}, r'queues\.CERN\.laststart is "soon", not a time'),
-        ({"queues": {"CERN": {"laststart": {"hours_ago": "2"}}}}, r"laststart\.hours_ago is"),
-        ({"queues": {"CERN": []}}, r"queues\.CERN is \[\], not an object"),
-        ({"queues": {"": {}}}, "queues has an entry without a name"),
-        ({"links": [{"src": "A", "dst": "B"}, {"src": "A", "dst": "B"}]}, "links: link A, B is given 2 times"),
-        ({"links": [{"src": "A"}]}, "links: link A: dst is not given, and has no default"),
-        ({"tasks": [{"label": "managed"}]}, r"tasks\[0\]\.id is null, not an integer"),
-        ({"tasks": [{"id": 5, "ram_count": "2"}]}, 'tasks: task 5: ram_count is "2", not a number'),
-        ({"tasks": [{"id": 5, "split": {"ipStack": 5}}]}, r"tasks\[0\]\.split\.ipStack is 5, not one of 4 \(IPv4\)"),
-        ({"tasks": [{"id": 5, "split": {"nFilesPerJob": "2"}}]}, r"tasks: task 5: split\.nFilesPerJob is"),
-        ({"tasks": [{"id": 5, "input": [7]}]}, r"tasks\[0\]\.input\[0\] is 7, not a text"),
-        ({"datasets": {"d": {"files": [{"size": 1}]}}}, r"datasets\.d\.files\[0\]\.lfn is null, not a text"),
-        ({"users": {"u": {"kind": "robot"}}}, "users: account robot, u: kind is .robot., not user or group"),
-        ({"users": {"u": {"quota": {"ok": 1}}}}, r"users\.u\.quota\.ok is 1, not true or false"),
-        (
-            {"remaining_work": {"N": {"by_gshare": {"g": {"high": 1}}}}},
-            r"by_gshare\.g\.high is \"high\", not a priority",
-        ),
-        ({"config": {"NQUEUED_SAT_CAP": "7"}}, 'configuration NQUEUED_SAT_CAP is "7", not a number'),
-        ({"config": [{"key": "NW_ACTIVE", "value": True, "setup": "v"}]}, r'config\[0\]\.setup is "v", not the world'),
-        ({"queues": {"CERN": {"maxrss": 1e20}}}, r"queue CERN: maxrss is 1e\+20, not a number between -1e15 and 1e15"),
-        ({"storages": {"D": {"space_free": -1e300}}}, r"storage D: space_free is -1e\+300, not a number between"),
-        ({"instance_types": {"T": {"cpu": 2, "ram": 0, "price": 1}}}, "instance_type T: ram is 0, not more than 0"),
-        ({"instance_types": {"T": {"cpu": 2, "ram": 1}}}, "instance_type T: price is not given"),
-        ({"instance_types": {"T": {"cpu": "2", "ram": 1, "price": 1}}}, 'instance_type T: cpu is "2", not a number'),
-        (
-            {"instances": [{"id": 1, "type": "T", "state": "gone"}]},
-            "instance 1: state is .gone., not requested, running or released",
-        ),
-        ({"instances": [{"id": 1}]}, "instances: instance 1: type is not given"),
-        ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: step j: id is "j", not an integer of 64 bits'),
-        ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: step 1: ram is -5, not 0 or more"),
-        ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"step 1: inputs is \[5\], not an object"),
-        ({"now": "today"}, 'now is "today", not a time'),
-        ({"statistics": {}}, r"statistics is \{\}, not an array"),
-    ],
-)
+@pytest.mark.parametrize(("change", "named"), [
+    ({"queues": {"CERN": {"maxrss": "abc"}}}, 'queues: queue CERN: maxrss is "abc", not a number'),
+    ({"queues": {"CERN": {"corecount": 1.5}}}, "queues: queue CERN: corecount is 1.5, not an integer of 32 bits"),
+    ({"queues": {"CERN": {"corecount": 10**10}}},
+     "queues: queue CERN: corecount is 10000000000, not an integer of 32 bits"),
+    ({"queues": {"CERN": {"status": 7}}}, "queues: queue CERN: status is 7, not a text"),
+    ({"queues": {"CERN": {"ups": "yes"}}}, 'queues: queue_activity CERN: ups is "yes", not true or false'),
+    ({"queues": {"CERN": {"releases": [1]}}}, r"queues\.CERN\.releases\[0\] is 1, not a text"),
+    ({"queues": {"CERN": {"laststart": "soon"}}}, r'queues\.CERN\.laststart is "soon", not a time'),
+    ({"queues": {"CERN": {"laststart": {"hours_ago": "2"}}}}, r"laststart\.hours_ago is"),
+    ({"queues": {"CERN": []}}, r"queues\.CERN is \[\], not an object"),
+    ({"queues": {"": {}}}, "queues has an entry without a name"),
+    ({"links": [{"src": "A", "dst": "B"}, {"src": "A", "dst": "B"}]}, "links: link A, B is given 2 times"),
+    ({"links": [{"src": "A"}]}, "links: link A: dst is not given, and has no default"),
+    ({"tasks": [{"label": "managed"}]}, r"tasks\[0\]\.id is null, not an integer"),
+    ({"tasks": [{"id": 5, "ram_count": "2"}]}, 'tasks: task 5: ram_count is "2", not a number'),
+    ({"tasks": [{"id": 5, "split": {"ipStack": 5}}]}, r"tasks\[0\]\.split\.ipStack is 5, not one of 4 \(IPv4\)"),
+    ({"tasks": [{"id": 5, "split": {"nFilesPerJob": "2"}}]}, r"tasks: task 5: split\.nFilesPerJob is"),
+    ({"tasks": [{"id": 5, "input": [7]}]}, r"tasks\[0\]\.input\[0\] is 7, not a text"),
+    ({"datasets": {"d": {"files": [{"size": 1}]}}}, r"datasets\.d\.files\[0\]\.lfn is null, not a text"),
+    ({"users": {"u": {"kind": "robot"}}}, "users: account robot, u: kind is .robot., not user or group"),
+    ({"users": {"u": {"quota": {"ok": 1}}}}, r"users\.u\.quota\.ok is 1, not true or false"),
+    ({"remaining_work": {"N": {"by_gshare": {"g": {"high": 1}}}}}, r"by_gshare\.g\.high is \"high\", not a priority"),
+    ({"config": {"NQUEUED_SAT_CAP": "7"}}, 'configuration NQUEUED_SAT_CAP is "7", not a number'),
+    ({"config": [{"key": "NW_ACTIVE", "value": True, "setup": "v"}]}, r'config\[0\]\.setup is "v", not the world'),
+    ({"queues": {"CERN": {"maxrss": 1e20}}}, r"queue CERN: maxrss is 1e\+20, not a number between -1e15 and 1e15"),
+    ({"storages": {"D": {"space_free": -1e300}}}, r"storage D: space_free is -1e\+300, not a number between"),
+    ({"instance_types": {"T": {"cpu": 2, "ram": 0, "price": 1}}}, "instance_type T: ram is 0, not more than 0"),
+    ({"instance_types": {"T": {"cpu": 2, "ram": 1}}}, "instance_type T: price is not given"),
+    ({"instance_types": {"T": {"cpu": "2", "ram": 1, "price": 1}}}, 'instance_type T: cpu is "2", not a number'),
+    ({"instances": [{"id": 1, "type": "T", "state": "gone"}]},
+     "instance 1: state is .gone., not requested, running or released"),
+    ({"instances": [{"id": 1}]}, "instances: instance 1: type is not given"),
+    ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: step j: id is "j", not an integer of 64 bits'),
+    ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: step 1: ram is -5, not 0 or more"),
+    ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"step 1: inputs is \[5\], not an object"),
+    ({"now": "today"}, 'now is "today", not a time'),
+    ({"statistics": {}}, r"statistics is \{\}, not an array"),
+])  # fmt: skip
 def test_a_wrong_value_is_named_and_nothing_is_loaded(begun: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=rf"^b\.json: .*{named}"):
         world.load(begun, [WORLD, {"setup": "w", **change}], names=["a.json", "b.json"])
@@ -567,24 +529,18 @@ def test_an_operator_loads_and_dumps_and_an_agent_does_not(connect: Callable[...
         held(agent)
 
 
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ("select resource.store('w', 'setup', '[]')", "the world format has no table 'setup' of the schema resource"),
-        ("select workload.store('w', 'task', '{}')", "not an array of objects"),
-        ("select workload.store('w', 'task', '[7]')", "not an array of objects"),
-        ("select workload.store('w', 'statistic', '[{\"number\": 1}]')", "statistic number 1: number is not known"),
-        ("select resource.store('', 'queue', '[]')", "setup is ''"),
-        ("select * from workload.dump('w', 'config')", "the world format has no table 'config' of the schema workload"),
-        ("select resource.set_config('w', '', '1')", "'' is not known"),
-        ("select resource.set_config('w', 'NW_ACTIVE', '1', 'jobbroker')", "NW_ACTIVE is 1, not a boolean"),
-        ("select resource.set_config('w', 'NW_ACTIVE', 'true', 'jobroker')", "'jobroker:NW_ACTIVE' is not known"),
-        (
-            "select resource.set_config('w', 'OURS', '[1]', p_force => true)",
-            "OURS is .1., not a number, text or boolean",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("query", "named"), [
+    ("select resource.store('w', 'setup', '[]')", "the world format has no table 'setup' of the schema resource"),
+    ("select workload.store('w', 'task', '{}')", "not an array of objects"),
+    ("select workload.store('w', 'task', '[7]')", "not an array of objects"),
+    ("select workload.store('w', 'statistic', '[{\"number\": 1}]')", "statistic number 1: number is not known"),
+    ("select resource.store('', 'queue', '[]')", "setup is ''"),
+    ("select * from workload.dump('w', 'config')", "the world format has no table 'config' of the schema workload"),
+    ("select resource.set_config('w', '', '1')", "'' is not known"),
+    ("select resource.set_config('w', 'NW_ACTIVE', '1', 'jobbroker')", "NW_ACTIVE is 1, not a boolean"),
+    ("select resource.set_config('w', 'NW_ACTIVE', 'true', 'jobroker')", "'jobroker:NW_ACTIVE' is not known"),
+    ("select resource.set_config('w', 'OURS', '[1]', p_force => true)", "OURS is .1., not a number, text or boolean"),
+])  # fmt: skip
 def test_the_store_functions_name_the_wrong_argument(db: Connection, query: str, named: str) -> None:
     with pytest.raises(psycopg.Error, match=named) as caught:
         db.execute(query.encode())

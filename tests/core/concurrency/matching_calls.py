@@ -102,19 +102,14 @@ AGENTS = {
 }
 SUBMITTERS = {
     "insert of new requirements": _insert(10, JobTypes=["new"]),
-    "insert of another with them": _insert(11, JobTypes=["new"]),
-    "insert like 1": _insert(12, **ALONE),
-    "insert like 5": _insert(13, **TYPED),
-    "insert of 1 elsewhere": _insert(1, 9, JobTypes=["T"]),
-    "insert of 1 again": _insert(1, 5, **ALONE),
-    "insert of 5": _insert(5),
-    "insert of 6": _insert(6),
+    "insert of another with them": _insert(11, JobTypes=["new"]), "insert like 1": _insert(12, **ALONE),
+    "insert like 5": _insert(13, **TYPED), "insert of 1 elsewhere": _insert(1, 9, JobTypes=["T"]),
+    "insert of 1 again": _insert(1, 5, **ALONE), "insert of 5": _insert(5), "insert of 6": _insert(6),
     "insert of a batch": Call(lambda q, _: q.insert_many([1, 2, 3, 6, 10, 14], JobTypes=["new"])),
     "insert of that backwards": Call(lambda q, _: q.insert_many([14, 10, 6, 3, 2, 1], 2, JobTypes=["T", "new"])),
     "cancel of 1": Call(lambda q, _: q.call("cancel_job", 1)),
-    "cancel of 5": Call(lambda q, _: q.call("cancel_job", 5)),
-    "delete": Call(lambda q, _: q.call("delete_job", 1)),
-}
+    "cancel of 5": Call(lambda q, _: q.call("cancel_job", 5)), "delete": Call(lambda q, _: q.call("delete_job", 1)),
+}  # fmt: skip
 
 
 def _summarize(q: Calls, _: Scene) -> object:

@@ -120,18 +120,10 @@ def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], 
                 assert compare(family, new_scene, [name, other]) > 2
 
 
-@pytest.mark.parametrize(
-    ("family", "name"),
-    [
-        ("matching", "maintain"),
-        ("matching", "summarize"),
-        ("matching", "hold of the owner"),
-        ("brokered", "broker"),
-        ("brokered", "store a task"),
-        ("brokered", "replica"),
-        ("cloud", "add"),
-    ],
-)
+@pytest.mark.parametrize(("family", "name"), [
+    ("matching", "maintain"), ("matching", "summarize"), ("matching", "hold of the owner"), ("brokered", "broker"),
+    ("brokered", "store a task"), ("brokered", "replica"), ("cloud", "add"),
+])  # fmt: skip
 def test_a_setup_removed_during_a_call_leaves_nothing_behind(
     new_scene: Callable[[], Scene], family: str, name: str
 ) -> None:

@@ -12,15 +12,9 @@ FIRST = 10**12
 TOKEN = "00000000-0000-0000-0000-000000000000"
 ATTEMPT = f"1-{TOKEN.replace('-', '')}"
 HOT = {
-    ("workload", "job"),
-    ("workload", "job_history"),
-    ("workload", "task"),
-    ("taskqueue", "job"),
-    ("taskqueue", "lease"),
-    ("taskqueue", "ended"),
-    ("taskqueue", "definition"),
-    ("taskqueue", "limit_use"),
-}
+    ("workload", "job"), ("workload", "job_history"), ("workload", "task"), ("taskqueue", "job"),
+    ("taskqueue", "lease"), ("taskqueue", "ended"), ("taskqueue", "definition"), ("taskqueue", "limit_use"),
+}  # fmt: skip
 
 WAIT = """
     select taskqueue.open_task_queues('default', array_agg(made_one))

@@ -15,21 +15,9 @@ from tests.core.lifecycle import grids
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 STATUSES = [
-    "pending",
-    "throttled",
-    "defined",
-    "assigned",
-    "activated",
-    "sent",
-    "starting",
-    "running",
-    "holding",
-    "transferring",
-    "finished",
-    "failed",
-    "cancelled",
-    "closed",
-]
+    "pending", "throttled", "defined", "assigned", "activated", "sent", "starting", "running", "holding",
+    "transferring", "finished", "failed", "cancelled", "closed",
+]  # fmt: skip
 ENDS = {"finished", "failed", "cancelled", "closed"}
 FORWARD = {
     "pending": {"throttled", "defined"},

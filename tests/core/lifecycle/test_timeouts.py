@@ -77,16 +77,11 @@ PANDA: list[Case] = [
     ("transferring", "fail", "modified", 24, {"status": "transferring", "priority": 800, "queue": SLOW}),
     ("transferring", "fail", "modified", 96, {"status": "transferring", "priority": 799, "queue": SLOW}),
     ("analysis-rebroker", "rebroker", "activated", 12, {"status": "activated", "label": "user", "state_changed": 9}),
-    (
-        "analysis-rebroker",
-        "rebroker",
-        "created",
-        2,
-        {"status": "assigned", "label": "user", "state_changed": 9, "group": "swift"},
-    ),
+    ("analysis-rebroker", "rebroker", "created", 2,
+     {"status": "assigned", "label": "user", "state_changed": 9, "group": "swift"}),
     ("analysis-rebroker", "rebroker", "created", 3, {"status": "defined", "label": "user", "task": 1, "queue": OFF}),
     ("analysis-old", "cancel", "modified", 168, {"status": "throttled", "label": "test"}),
-]
+]  # fmt: skip
 PROFILES = {"documented": (DOC, model.doc), "panda2026": (PANDA, model.panda2026)}
 
 

@@ -204,18 +204,12 @@ def test_the_watchdog_command_runs_once_or_dry(cli: Cli, db: Connection) -> None
     assert cli("watchdog", "--setup", "nowhere").code == 1
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select * from lifecycle.activate('defualt')",
-        "select * from lifecycle.expire_leases('defualt')",
-        "select * from lifecycle.fast_rebroker('defualt')",
-        "select * from lifecycle.watch_timeouts('defualt')",
-        "select * from lifecycle.measure_shares('defualt')",
-        "select * from brokerage.classes('defualt')",
-        "select * from brokerage.explain('defualt', 1)",
-    ],
-)
+@pytest.mark.parametrize("query", [
+    "select * from lifecycle.activate('defualt')", "select * from lifecycle.expire_leases('defualt')",
+    "select * from lifecycle.fast_rebroker('defualt')", "select * from lifecycle.watch_timeouts('defualt')",
+    "select * from lifecycle.measure_shares('defualt')", "select * from brokerage.classes('defualt')",
+    "select * from brokerage.explain('defualt', 1)",
+])  # fmt: skip
 def test_a_misspelt_setup_is_refused_and_not_taken_for_one_without_work(rolled_back: Connection, query: str) -> None:
     q = make(rolled_back, World(), [A])
     with pytest.raises(psycopg.Error, match="there is no setup 'defualt'") as raised:

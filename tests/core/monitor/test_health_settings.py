@@ -61,17 +61,10 @@ def test_settings_of_roles_that_use_pgbroker_are_seen(rolled_back: Connection, h
 # The server's own
 
 ILL = {
-    "fsync": "off",
-    "full_page_writes": "off",
-    "autovacuum": "off",
-    "autovacuum_naptime": "1min",
-    "autovacuum_vacuum_cost_delay": "20ms",
-    "max_wal_size": "1GB",
-    "checkpoint_timeout": "5min",
-    "wal_compression": "off",
-    "shared_buffers": "1MB",
-    "client_connection_check_interval": "0",
-}
+    "fsync": "off", "full_page_writes": "off", "autovacuum": "off", "autovacuum_naptime": "1min",
+    "autovacuum_vacuum_cost_delay": "20ms", "max_wal_size": "1GB", "checkpoint_timeout": "5min",
+    "wal_compression": "off", "shared_buffers": "1MB", "client_connection_check_interval": "0",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -88,16 +88,10 @@ def test_beats_are_kept_by_the_clock_of_the_server(q: Calls) -> None:
     assert q.rows("select error from lifecycle.loop") == [(None,)]
 
 
-@pytest.mark.parametrize(
-    ("setup", "holder", "lasts", "loops"),
-    [
-        (None, None, "20 s", []),
-        (None, ME, "0 s", []),
-        (None, ME, None, []),
-        (None, ME, "20 s", {}),
-        ("nowhere", ME, "20 s", []),
-    ],
-)
+@pytest.mark.parametrize(("setup", "holder", "lasts", "loops"), [
+    (None, None, "20 s", []), (None, ME, "0 s", []), (None, ME, None, []), (None, ME, "20 s", {}),
+    ("nowhere", ME, "20 s", []),
+])  # fmt: skip
 def test_wrong_arguments_of_lead_are_refused(
     q: Calls, setup: str | None, holder: Any, lasts: str | None, loops: Any
 ) -> None:

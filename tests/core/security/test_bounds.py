@@ -16,36 +16,13 @@ Db = psycopg.Connection[Any]
 MEGABYTE = 2**20
 # Ordinary values of parameters, by their name.
 PLAIN: dict[str, Any] = {
-    "p_setup": "default",
-    "p_job_id": 1,
-    "p_instance_id": 1,
-    "p_limit": 1,
-    "p_kinds": 10,
-    "p_spare": False,
-    "p_user_priority": 1,
-    "p_request_id": "d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e",
-    "p_resource": "{}",
-    "p_requirements": "{}",
-    "p_jobs": "[]",
-    "p_steps": "[]",
-    "p_reports": "[]",
-    "p_requests": "[]",
-    "p_resources": "[]",
-    "p_definition_ids": [1],
-    "p_since": "1:1:",
-    "p_leases": "[]",
-    "p_payload": "{}",
-    "p_attempt": "1-" + "0" * 32,
-    "p_status": "running",
-    "p_outcome": "finished",
-    "p_state": "waiting",
-    "p_after": 1,
-    "p_reason": "cancelled",
-    "p_job_ids": [1],
-    "p_step_ids": [1],
-    "p_queue": "NORTH",
-    "p_resource_type": "MCORE",
-}
+    "p_setup": "default", "p_job_id": 1, "p_instance_id": 1, "p_limit": 1, "p_kinds": 10, "p_spare": False,
+    "p_user_priority": 1, "p_request_id": "d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e", "p_resource": "{}",
+    "p_requirements": "{}", "p_jobs": "[]", "p_steps": "[]", "p_reports": "[]", "p_requests": "[]",
+    "p_resources": "[]", "p_definition_ids": [1], "p_since": "1:1:", "p_leases": "[]", "p_payload": "{}",
+    "p_attempt": "1-" + "0" * 32, "p_status": "running", "p_outcome": "finished", "p_state": "waiting", "p_after": 1,
+    "p_reason": "cancelled", "p_job_ids": [1], "p_step_ids": [1], "p_queue": "NORTH", "p_resource_type": "MCORE",
+}  # fmt: skip
 LARGE = "x" * (20 * MEGABYTE)
 # Too large values, and their names in the error. A new parameter needs a bound, and its line here.
 TOO_LARGE: dict[str, tuple[Any, str]] = {

@@ -275,19 +275,12 @@ def test_temporary_tables_and_shadowing_schemas_give_no_rights(
     attacker = session(user)
     evil = attacker.connection
     signatures = [
-        "now() returns timestamptz",
-        "md5(text) returns text",
-        "gen_random_uuid() returns uuid",
-        "caller() returns text",
-        "identify(text) returns resource.identity",
-        "hashtext(text) returns int",
-        "unnest(text[]) returns setof text",
-        "jsonb_typeof(jsonb) returns text",
-        "current_setting(text) returns text",
-        "pg_has_role(text, text, text) returns boolean",
-        "clock(text) returns timestamptz",
+        "now() returns timestamptz", "md5(text) returns text", "gen_random_uuid() returns uuid",
+        "caller() returns text", "identify(text) returns resource.identity", "hashtext(text) returns int",
+        "unnest(text[]) returns setof text", "jsonb_typeof(jsonb) returns text", "current_setting(text) returns text",
+        "pg_has_role(text, text, text) returns boolean", "clock(text) returns timestamptz",
         "accepts(text) returns boolean",
-    ]
+    ]  # fmt: skip
     for signature in signatures:
         body = "begin raise exception 'evil runs as %', current_user using errcode = 'EVIL1'; end"
         evil.execute(
@@ -357,15 +350,10 @@ def test_an_identity_of_nobody_is_refused(rolled_back: psycopg.Connection[Any], 
     assert raised.value.sqlstate == "PB001"
 
 
-@pytest.mark.parametrize(
-    ("group", "owner", "named"),
-    [
-        ("g1", None, "owner (any), group g1"),
-        (None, "bob", "owner bob, group (any)"),
-        ("g1", "bob", "owner bob, group g1"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("group", "owner", "named"), [
+    ("g1", None, "owner (any), group g1"), (None, "bob", "owner bob, group (any)"),
+    ("g1", "bob", "owner bob, group g1"),
+], ids=str)  # fmt: skip
 def test_the_refusal_of_a_private_submitter_names_its_identity(
     rolled_back: psycopg.Connection[Any], group: str | None, owner: str | None, named: str
 ) -> None:

@@ -17,228 +17,73 @@ SCHEMAS = [
 ]  # fmt: skip
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
+
+def named(text: str) -> set[str]:
+    """The full names of objects: of each schema, the names behind its own."""
+    schema, names = "", set()
+    for word in text.split():
+        if word.endswith(":"):
+            schema = word[:-1]
+        else:
+            names.add(f"{schema}.{word}")
+    return names
+
+
 OPERATORS_VIEWS = {
     ("broker_viewer", name)
-    for name in (
-        "monitor.browser_session",
-        "monitor.change",
-        "monitor.credential",
-        "monitor.identity",
-        "alert.target_now",
-        "alert.sent",
-    )
+    for name in named("monitor: browser_session change credential identity alert: target_now sent")
 }
 EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.shard_dsn"}
-AGENT = EVERYBODY | {
-    "taskqueue.match_job",
-    "taskqueue.match_jobs",
-    "taskqueue.match_many",
-    "taskqueue.report_job",
-    "taskqueue.report_jobs",
-    "taskqueue.finish_job",
-    "taskqueue.finish_jobs",
-    "taskqueue.release_job",
-    "taskqueue.payloads",
-    "taskqueue.arrivals",
-    "taskqueue.matching_definitions",
-    "taskqueue.jobs_of_subject",
-    "resource.slot_of_queue",
-    "resource.resource_types",
-    "instance.match_jobs",
-}
-SUBMITTER = EVERYBODY | {
-    "taskqueue.insert_job",
-    "taskqueue.insert_jobs",
-    "taskqueue.cancel_job",
-    "taskqueue.delete_job",
-    "taskqueue.queue_of_job",
-    "taskqueue.jobs_there",
-    "taskqueue.refresh_statistics",
-    "taskqueue.own_job",
-    "taskqueue.own_jobs",
-    "taskqueue.own_job_events",
-    "taskqueue.own_payload",
-    "taskqueue.explain_match",
-    "taskqueue.explain_job",
-    "lifecycle.cancel_jobs",
-    "instance.add_jobs",
-    "instance.set_needs",
-    "instance.cancel_steps",
-}
-VIEWER = EVERYBODY | {
-    "resource.bound_setup",
-    "taskqueue.matching_queues",
-    "taskqueue.explain_resource",
-    "taskqueue.explain_match",
-    "taskqueue.explain_job",
-    "taskqueue.check_matching",
-    "taskqueue.resources_not_rolled_up",
-    "brokerage.profile_faults",
-    "taskqueue.reason_of",
-    "taskqueue.requires_value",
-    "resource.describe_setup",
-    "resource.config_of",
-    "resource.keys_of_job_brokerage",
-    "resource.keys_of_analysis_brokerage",
-    "resource.keys_of_task_brokerage",
-    "resource.keys_of_users",
-    "resource.keys_of_timeouts",
-    "brokerage.algorithm_of",
-    "brokerage.profile_name",
-    "brokerage.classes",
-    "brokerage.explain",
-    "brokerage.obstacles",
-    "brokerage.plan_steps",
-    "brokerage.not_loaded",
-    "brokerage.replay",
-    "brokerage.replay_changes",
-    "brokerage.rules_of",
-    "brokerage.run_difference",
-    "brokerage.jobs_difference",
-    "brokerage.rejection_difference",
-    "brokerage.require_tasks",
-    "workload.missing_reference",
-    "workload.is_end",
-    "brokerage.named_queues",
-    "brokerage.unknown_queues",
-    "brokerage.split_reason",
-    "brokerage.student_t_bound",
-    "lifecycle.share_tree",
-    "history.figure_over",
-    "history.figures_over",
-    "history.last_sample",
-    "lifecycle.explain_timeouts",
-    "lifecycle.fast_excess",
-    "instance.explain_step",
-    "instance.plan",
-    "instance.tasks_to_schedule",
-}
+AGENT = EVERYBODY | named("""
+    taskqueue: match_job match_jobs match_many report_job report_jobs finish_job finish_jobs release_job payloads
+        arrivals matching_definitions jobs_of_subject
+    resource: slot_of_queue resource_types
+    instance: match_jobs
+""")
+SUBMITTER = EVERYBODY | named("""
+    taskqueue: insert_job insert_jobs cancel_job delete_job queue_of_job jobs_there refresh_statistics own_job
+        own_jobs own_job_events own_payload explain_match explain_job
+    lifecycle: cancel_jobs
+    instance: add_jobs set_needs cancel_steps
+""")
+VIEWER = EVERYBODY | named("""
+    resource: bound_setup describe_setup config_of keys_of_job_brokerage keys_of_analysis_brokerage
+        keys_of_task_brokerage keys_of_users keys_of_timeouts
+    taskqueue: matching_queues explain_resource explain_match explain_job check_matching resources_not_rolled_up
+        reason_of requires_value
+    brokerage: profile_faults algorithm_of profile_name classes explain obstacles plan_steps not_loaded replay
+        replay_changes rules_of run_difference jobs_difference rejection_difference require_tasks named_queues
+        unknown_queues split_reason student_t_bound
+    workload: missing_reference is_end
+    lifecycle: share_tree explain_timeouts fast_excess
+    history: figure_over figures_over last_sample
+    instance: explain_step plan tasks_to_schedule
+""")
 OPERATOR = (
     AGENT
     | SUBMITTER
     | VIEWER
-    | {
-        "resource.set_identity",
-        "resource.set_credential",
-        "resource.clear_credential",
-        "resource.make_token",
-        "resource.revoke_tokens",
-        "resource.make_secret",
-        "resource.revoke_secret",
-        "resource.make_ticket",
-        "resource.revoke_sessions",
-        "resource.setups_of_claims",
-        "resource.clear_identity",
-        "resource.set_clock",
-        "taskqueue.delete_queue_if_empty",
-        "taskqueue.delete_empty_queues",
-        "taskqueue.set_task_queue_enabled",
-        "taskqueue.hold",
-        "taskqueue.resume",
-        "taskqueue.set_limit",
-        "taskqueue.clear_limit",
-        "taskqueue.set_group",
-        "taskqueue.set_cpu_buckets",
-        "taskqueue.recompute_shares",
-        "taskqueue.rebuild_matching",
-        "taskqueue.forget_ended",
-        "taskqueue.match_jobs_with_seed",
-        "taskqueue.set_settings",
-        "taskqueue.require_settings",
-        "taskqueue.set_platform_compatibility",
-        "taskqueue.maintain",
-        "taskqueue.find_reasons",
-        "taskqueue.summarize_waiting",
-        "history.sample",
-        "alert.set_rule",
-        "alert.clear_rule",
-        "alert.set_target",
-        "alert.clear_target",
-        "alert.test_target",
-        "alert.judge",
-        "alert.take_notifications",
-        "alert.note_sent",
-        "taskqueue.remove_setup",
-        "taskqueue.dump_configuration",
-        "taskqueue.dump_task_queues",
-        "taskqueue.dump_leases",
-        "taskqueue.load_task_queues",
-        "taskqueue.load_leases",
-        "taskqueue.require_task_payloads",
-        "resource.make_isolated_setup",
-        "resource.store",
-        "resource.dump",
-        "resource.store_config",
-        "resource.dump_config",
-        "resource.set_config",
-        "resource.set_config_everywhere",
-        "workload.store",
-        "workload.dump",
-        "workload.set_replica",
-        "workload.digest_input",
-        "workload.digest_loaded_input",
-        "brokerage.store",
-        "brokerage.dump",
-        "instance.store",
-        "instance.dump",
-        "instance.schedule",
-        "instance.schedule_task",
-        "instance.follow_taskqueues",
-        "instance.forget_ended",
-        "instance.release_empty",
-        "instance.finish_steps",
-        "instance.return_steps",
-        "instance.start_instances",
-        "instance.lose_instances",
-        "instance.set_settings",
-        "instance.set_task_limit",
-        "brokerage.refresh_statistics",
-        "brokerage.broker",
-        "brokerage.broker_analysis",
-        "brokerage.broker_jobs",
-        "brokerage.broker_tasks",
-        "brokerage.classify",
-        "brokerage.open_run",
-        "brokerage.broker_next",
-        "brokerage.close_run",
-        "brokerage.evaluate_task",
-        "brokerage.compute_classes",
-        "cluster.place",
-        "cluster.unplace",
-        "resource.note_shard",
-        "brokerage.set_profile",
-        "brokerage.remove_profile",
-        "brokerage.set_rule",
-        "brokerage.remove_rule",
-        "brokerage.set_settings",
-        "brokerage.begin_trial",
-        "brokerage.end_trial",
-        "brokerage.maintain",
-        "brokerage.find_reasons",
-        "brokerage.keep_what_if",
-        "lifecycle.activate",
-        "lifecycle.cancel_task",
-        "lifecycle.expire_leases",
-        "lifecycle.measure_shares",
-        "workload.fold_counts",
-        "workload.correct_counts",
-        "lifecycle.watch_timeouts",
-        "lifecycle.fast_rebroker",
-        "lifecycle.forget_ended",
-        "lifecycle.maintain",
-        "lifecycle.retry_jobs",
-        "lifecycle.retry_task",
-        "lifecycle.set_settings",
-        "lifecycle.set_timeout",
-        "lifecycle.remove_timeout",
-        "lifecycle.lead",
-        "lifecycle.stand_down",
-        "lifecycle.forget_loop",
-        "lifecycle.make_partitions",
-        "lifecycle.watch",
-        "lifecycle.watch_step",
-        "lifecycle.setups",
-    }
+    | named("""
+    resource: set_identity set_credential clear_credential make_token revoke_tokens make_secret revoke_secret
+        make_ticket revoke_sessions setups_of_claims clear_identity set_clock make_isolated_setup store dump
+        store_config dump_config set_config set_config_everywhere note_shard
+    taskqueue: delete_queue_if_empty delete_empty_queues set_task_queue_enabled hold resume set_limit clear_limit
+        set_group set_cpu_buckets recompute_shares rebuild_matching forget_ended match_jobs_with_seed set_settings
+        require_settings set_platform_compatibility maintain find_reasons summarize_waiting remove_setup
+        dump_configuration dump_task_queues dump_leases load_task_queues load_leases require_task_payloads
+    history: sample
+    alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
+    workload: store dump set_replica digest_input digest_loaded_input fold_counts correct_counts
+    brokerage: store dump refresh_statistics broker broker_analysis broker_jobs broker_tasks classify open_run
+        broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule remove_rule
+        set_settings begin_trial end_trial maintain find_reasons keep_what_if
+    instance: store dump schedule schedule_task follow_taskqueues forget_ended release_empty finish_steps
+        return_steps start_instances lose_instances set_settings set_task_limit
+    cluster: place unplace
+    lifecycle: activate cancel_task expire_leases measure_shares watch_timeouts fast_rebroker forget_ended
+        maintain retry_jobs retry_task set_settings set_timeout remove_timeout lead stand_down forget_loop
+        make_partitions watch watch_step setups
+""")
 )
 MAY_CALL = {
     "broker_agent": AGENT,
@@ -248,33 +93,17 @@ MAY_CALL = {
     "nobody": set[str](),
 }
 MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
-VIEWS = {  # beside those of monitor
-    "resource.config_key",
-    "taskqueue.description_key",
-    "taskqueue.requirement_key",
-    "brokerage.assignments",
-    "brokerage.due_task",
-    "brokerage.nucleus_of_task",
-    "brokerage.open_task",
-    "brokerage.outcomes",
-    "brokerage.rejections",
-    "brokerage.rule_in_force",
-    "brokerage.setting_in_force",
-    "brokerage.task_reason",
-    "brokerage.task_due_state",
-    "lifecycle.needed_loop",
-    "history.figure",
-    "history.freshness",
-    "alert.alert_now",
-    "alert.rule_in_force",
-    "alert.sent",
-    "alert.shipped_rule",
-    "alert.target_now",
-    "lifecycle.timeout_in_force",
-    "lifecycle.timeout_rule",
-    "workload.count_difference",
-    "lifecycle.setting_in_force",
-}
+# Beside those of monitor.
+VIEWS = named("""
+    resource: config_key
+    taskqueue: description_key requirement_key
+    brokerage: assignments due_task nucleus_of_task open_task outcomes rejections rule_in_force setting_in_force
+        task_reason task_due_state
+    lifecycle: needed_loop timeout_in_force timeout_rule setting_in_force
+    history: figure freshness
+    alert: alert_now rule_in_force sent shipped_rule target_now
+    workload: count_difference
+""")
 
 _FUNCTIONS = """
 select n.nspname || '.' || p.proname, p.oid::regprocedure::text, p.prokind::text,

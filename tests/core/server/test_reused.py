@@ -76,21 +76,13 @@ def test_other_sessions_of_a_test_are_ended(reused: Reused) -> None:
         other.close()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "create function taskqueue.f() returns int language sql return 1",
-        "drop function taskqueue.match_job",
-        "grant select on taskqueue.job to public",
-        "revoke execute on function taskqueue.match_job from broker_agent",
-        "alter table taskqueue.job add column x int",
-        "alter table taskqueue.job disable trigger all",
-        "comment on database {} is 'x'; alter database {} set work_mem = '2MB'",
-        "alter database {} connection limit 3",
-        "create schema acme",
-        "update resource.installed_object set sha256 = 'x'",
-    ],
-)
+@pytest.mark.parametrize("statement", [
+    "create function taskqueue.f() returns int language sql return 1", "drop function taskqueue.match_job",
+    "grant select on taskqueue.job to public", "revoke execute on function taskqueue.match_job from broker_agent",
+    "alter table taskqueue.job add column x int", "alter table taskqueue.job disable trigger all",
+    "comment on database {} is 'x'; alter database {} set work_mem = '2MB'", "alter database {} connection limit 3",
+    "create schema acme", "update resource.installed_object set sha256 = 'x'",
+])  # fmt: skip
 def test_a_change_that_cannot_be_undone_is_noticed(reused: Reused, statement: str) -> None:
     assert reused.clean()
     reused.session.execute(statement.replace("{}", reused.session.info.dbname).encode())

@@ -103,20 +103,10 @@ def test_two_queues_10_to_1_give_95_to_5_without_seeds(q: Calls) -> None:
 
 
 @pytest.mark.representative
-@pytest.mark.parametrize(
-    "priorities",
-    [
-        [1, 1],
-        [3, 2],
-        [1000, 0.5],
-        [5, 4, 3, 2, 1],
-        [10, 10, 10, 1],
-        [7, 7, 3, 3, 3, 1, 1, 1, 1],
-        [1e6, 1e6, 1e-3],
-        [2] * 12,
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("priorities", [
+    [1, 1], [3, 2], [1000, 0.5], [5, 4, 3, 2, 1], [10, 10, 10, 1], [7, 7, 3, 3, 3, 1, 1, 1, 1], [1e6, 1e6, 1e-3],
+    [2] * 12,
+], ids=str)  # fmt: skip
 def test_several_queues_are_drawn_by_the_formula(q: Calls, priorities: list[float]) -> None:
     """Each queue alone, so that queues of equal priority are equally likely too."""
     expected = win(queues_with(q, priorities))

@@ -407,17 +407,10 @@ def _arrives(q: Counted, how: str) -> None:
         q.take(JobID=last[1])
 
 
-@pytest.mark.parametrize(
-    ("removals", "how", "dealt"),
-    [
-        (0, "one", (True, 16)),
-        (9, "one", (True, 18)),
-        (31, "two", (True, 30)),
-        (90, "two", (True, 64)),
-        (0, "none", (True, 16)),
-        (90, "none", (True, 64)),
-    ],
-)
+@pytest.mark.parametrize(("removals", "how", "dealt"), [
+    (0, "one", (True, 16)), (9, "one", (True, 18)), (31, "two", (True, 30)), (90, "two", (True, 64)),
+    (0, "none", (True, 16)), (90, "none", (True, 64)),
+])  # fmt: skip
 def test_the_cards_dealt_for_a_void_hand_follow_the_rate_of_removals(
     q: Counted, removals: int, how: str, dealt: tuple[bool, int]
 ) -> None:

@@ -11,16 +11,10 @@ from psycopg.types.json import Jsonb
 from tests.calls import Calls, requirements, resource
 
 LISTS = {
-    "SubmitPools": "submit_pool",
-    "GridMiddlewares": "grid_middleware",
-    "PilotTypes": "pilot_type",
-    "Sites": "site",
-    "BannedSites": "banned_site",
-    "GridCEs": "grid_ce",
-    "Platforms": "platform",
-    "JobTypes": "job_type",
+    "SubmitPools": "submit_pool", "GridMiddlewares": "grid_middleware", "PilotTypes": "pilot_type", "Sites": "site",
+    "BannedSites": "banned_site", "GridCEs": "grid_ce", "Platforms": "platform", "JobTypes": "job_type",
     "Tags": "tag",
-}
+}  # fmt: skip
 
 
 def test_a_job_waits_in_the_queue_that_insert_returns(q: Calls) -> None:
@@ -68,18 +62,9 @@ def test_each_single_value_separates_queues(q: Calls, different: dict[str, Any])
 
 def test_values_of_requirements_are_compared_exactly(q: Calls) -> None:
     names = [
-        "LCG.CERN.ch",
-        "lcg.cern.ch",
-        "LCG.CERN.ch ",
-        "Ünïcode",
-        "a,b",
-        "it's",
-        '"quoted"',
-        "{braces}",
-        "%s",
-        "\\",
+        "LCG.CERN.ch", "lcg.cern.ch", "LCG.CERN.ch ", "Ünïcode", "a,b", "it's", '"quoted"', "{braces}", "%s", "\\",
         "NULL",
-    ]
+    ]  # fmt: skip
     queues = {q.insert(n, Sites=[name]) for n, name in enumerate(names, 1)}
     assert len(queues) == len(names)
     for n, name in enumerate(names, 1):

@@ -20,19 +20,9 @@ from tests.core.taskqueue.hands import deal
 Node = dict[str, Any]
 
 HOT = {
-    "job",
-    "posting_list",
-    "posting",
-    "parsed_description",
-    "definition",
-    "lease",
-    "hand",
-    "job_count_change",
-    "task_queue",
-    "history",
-    "request",
-    "resource_seen",
-}
+    "job", "posting_list", "posting", "parsed_description", "definition", "lease", "hand", "job_count_change",
+    "task_queue", "history", "request", "resource_seen",
+}  # fmt: skip
 MODES = ("force_generic_plan", "force_custom_plan")
 STATISTICS = pytest.mark.parametrize("analysed", [True, False], ids=["analysed", "never analysed"])
 MODE = pytest.mark.parametrize("mode", MODES)

@@ -76,20 +76,13 @@ def test_a_procedure_is_granted_like_a_function(empty_dsn: str, small: SmallRele
     assert check(empty_dsn, program=small.program).ok
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "grant select on public.t to broker_agent;",
-        "grant select on taskqueue.thing, public.t to broker_agent;",
-        "grant select on taskqueue.thing, to broker_agent;",
-        "grant all on taskqueue.thing to broker_agent;",
-        "grant select on taskqueue.thing to public;",
-        "grant select on taskqueue.thing to somebody;",
-        "grant execute on all functions in schema taskqueue to broker_agent;",
-        "revoke select on taskqueue.thing from broker_agent;",
-        "drop table taskqueue.thing;",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "grant select on public.t to broker_agent;", "grant select on taskqueue.thing, public.t to broker_agent;",
+    "grant select on taskqueue.thing, to broker_agent;", "grant all on taskqueue.thing to broker_agent;",
+    "grant select on taskqueue.thing to public;", "grant select on taskqueue.thing to somebody;",
+    "grant execute on all functions in schema taskqueue to broker_agent;",
+    "revoke select on taskqueue.thing from broker_agent;", "drop table taskqueue.thing;",
+])  # fmt: skip
 def test_roles_sql_holds_plain_grants_only(line: str) -> None:
     with pytest.raises(UpgradeError, match=r"roles\.sql: `"):
         parse(line)

@@ -48,28 +48,18 @@ def test_the_object_that_a_file_creates_is_recognised(text: str, expected: Creat
     assert created(text, "f.sql") == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "complaint"),
-    [
-        ("taskqueue/f.sql", "select 1;", "holds `select 1"),
-        ("taskqueue/f.sql", "create table taskqueue.f (a int);", "holds `create table"),
-        ("taskqueue/f.sql", "", "creates 0 objects"),
-        (
-            "taskqueue/f.sql",
-            "create view taskqueue.f as select 1; create view taskqueue.g as select 1",
-            "creates 2 objects",
-        ),
-        ("taskqueue/f.sql", "create view taskqueue.g as select 1", "named after its object"),
-        ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the schema taskqueue"),
-        ("taskqueue/f.sql", "create view f as select 1", "must be written schema.name"),
-        ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a schema"),
-        (
-            "taskqueue/f.sql",
-            "create view taskqueue.f as select 1; grant select on taskqueue.f to x",
-            "holds `grant select",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("path", "text", "complaint"), [
+    ("taskqueue/f.sql", "select 1;", "holds `select 1"),
+    ("taskqueue/f.sql", "create table taskqueue.f (a int);", "holds `create table"),
+    ("taskqueue/f.sql", "", "creates 0 objects"),
+    ("taskqueue/f.sql", "create view taskqueue.f as select 1; create view taskqueue.g as select 1",
+     "creates 2 objects"),
+    ("taskqueue/f.sql", "create view taskqueue.g as select 1", "named after its object"),
+    ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the schema taskqueue"),
+    ("taskqueue/f.sql", "create view f as select 1", "must be written schema.name"),
+    ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a schema"),
+    ("taskqueue/f.sql", "create view taskqueue.f as select 1; grant select on taskqueue.f to x", "holds `grant select"),
+])  # fmt: skip
 def test_a_file_that_is_not_one_object_of_its_name_is_refused(path: str, text: str, complaint: str) -> None:
     with pytest.raises(ParseError, match=complaint) as caught:
         parse_files({path: text})
@@ -93,15 +83,9 @@ def test_objects_are_ordered_by_schema_kind_and_path_after_those_they_use() -> N
         "taskqueue/e__2.sql": "create function taskqueue.e(p_a int) returns int return 1",
     }
     expected = [
-        "resource/y.sql",
-        "taskqueue/e.sql",
-        "taskqueue/e__2.sql",
-        "taskqueue/c.sql",
-        "taskqueue/b.sql",
-        "taskqueue/rule/d.sql",
-        "monitor/z.sql",
-        "monitor/a.sql",
-    ]
+        "resource/y.sql", "taskqueue/e.sql", "taskqueue/e__2.sql", "taskqueue/c.sql", "taskqueue/b.sql",
+        "taskqueue/rule/d.sql", "monitor/z.sql", "monitor/a.sql",
+    ]  # fmt: skip
     assert order(files) == expected
     assert order(dict(reversed(files.items()))) == expected
 

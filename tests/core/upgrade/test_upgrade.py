@@ -59,16 +59,10 @@ def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("returns int", "returns bigint"),
-        ("p_n int", "p_number int"),
-        ("returns int", "returns setof int"),
-        ("p_n + 1", "2"),
-        ("immutable", "stable"),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    ("returns int", "returns bigint"), ("p_n int", "p_number int"), ("returns int", "returns setof int"),
+    ("p_n + 1", "2"), ("immutable", "stable"),
+])  # fmt: skip
 def test_every_change_of_a_function_arrives_with_its_grants(
     empty_dsn: str, small: SmallRelease, change: tuple[str, str]
 ) -> None:
