@@ -2,15 +2,17 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]  # the fixture `connect`
 PLENTY = 10**9  # seconds of CPU time: above every bucket
 
 # A fingerprint of every table, to compare before and after a call that must store nothing. The state of the
@@ -47,6 +49,14 @@ def let_the_service_log_in(connection: Connection) -> None:
             return
         time.sleep(0.05)
     raise TimeoutError("other sessions changed the role broker_service for ten seconds")
+
+
+@contextmanager
+def refused(code: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
+    """The block ends with a database error that has this SQLSTATE, and whose text matches."""
+    with pytest.raises(psycopg.Error, match=match) as caught:
+        yield caught
+    assert caught.value.sqlstate == code, caught.value
 
 
 @dataclass(frozen=True)
@@ -208,6 +218,18 @@ class Calls:
         except psycopg.Error as error:
             return error
         raise AssertionError("the call was not refused")
+
+    def end(self, commit: bool) -> None:
+        """End the transaction."""
+        if commit:
+            self.connection.commit()
+        else:
+            self.connection.rollback()
+
+    def refuses(self, call: Callable[[], Any], code: str, *words: str) -> None:
+        """The call is refused with this SQLSTATE and a hint, and the message has the words."""
+        found, message = self.refusal(call)
+        assert (found, [word for word in words if word not in message]) == (code, []), message
 
     def refusal(self, call: Callable[[], Any]) -> tuple[str | None, str]:
         """The SQLSTATE and the message of the error that a call raises; every error of ours has a hint."""

@@ -33,8 +33,13 @@ class Printed:
         """Standard output as JSON."""
         return json.loads(self.out)
 
+    def refuses(self, *texts: str, code: int = 1) -> None:
+        """The command ended with this code, and each of the texts is in its error."""
+        assert self.code == code and all(text in self.err for text in texts), (self.code, self.err)
+
 
 Cli = Callable[..., Printed]
+AsRole = Callable[[str], None]
 
 
 def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:

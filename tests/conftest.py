@@ -6,7 +6,10 @@
 | `db` | a psycopg connection to it, autocommit |
 | `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
 | `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
+| `full` | `Calls` on a database that `load(q)` of the test's module filled, once in a process; undone after each test |
+| `gridded` | `db` with a small synthetic grid in the setup `grid` |
 | `cli` | runs a command in this process, against the test's database: `cli("queues", "--json")` |
+| `as_role` | has the commands that follow run as a role: `as_role("broker_viewer")` |
 | `terminal` | makes what commands print go to a terminal of 80 columns |
 | `small_world` | the name of a database with the small world of the fuzzers, to clone |
 | `installed_home` | the home of a stopped server with pgbroker, to copy |
@@ -35,13 +38,13 @@ BROKER_TEST_DIRACX names an interpreter that has DiracX's client (tests/service/
 import fcntl
 import itertools
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -54,12 +57,13 @@ from pytest_postgresql.factories import postgresql_noproc
 sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
 
 from tests import pooler as pgbouncer
+from tests.calls import Calls
 from tests.reused import Reused
-from tests.throwaway import Throwaway
+from tests.throwaway import Throwaway, new_home
 from tests.warm import Warm
 
 if TYPE_CHECKING:
-    from tests.commands import Cli
+    from tests.commands import AsRole, Cli
 
 _KEY = pytest.StashKey[Throwaway]()
 _ADMIN = "BROKER_TEST_ADMIN_DSN"
@@ -208,6 +212,25 @@ def new_database(
         _drop(name)
 
 
+@pytest.fixture(scope="session")
+def _full() -> dict[ModuleType, str]:
+    return {}
+
+
+@pytest.fixture
+def full(
+    request: pytest.FixtureRequest, new_database: Callable[..., str], _full: dict[ModuleType, str]
+) -> Iterator[Calls]:
+    if request.module not in _full:
+        dsn = new_database(kept=True)
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            request.module.load(Calls(connection))
+            connection.execute("vacuum (analyze)")
+        _full[request.module] = dsn
+    with psycopg.connect(_full[request.module]) as connection, connection.transaction(force_rollback=True):
+        yield Calls(connection)
+
+
 _REUSING = {"cli", "client", "service", "taskqueue", "security"}
 
 
@@ -290,6 +313,16 @@ def db(reused: Reused | None, connect: Callable[..., psycopg.Connection[Any]]) -
     return reused.session if reused else connect()
 
 
+@pytest.fixture
+def gridded(db: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    """The test's database with a small synthetic grid in the setup `grid`: 20 queues, 40 tasks."""
+    from broker import world
+    from broker.laboratory import grid
+
+    world.load(db, [grid.grid(1, 20, 40)])
+    return db
+
+
 @pytest.fixture(scope="session")
 def _shared_dsn(template: str, worker_id: str) -> str:
     name = _name(f"{worker_id}_shared")
@@ -358,6 +391,11 @@ def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> "Cli":
 
 
 @pytest.fixture
+def as_role(dsn: str, monkeypatch: pytest.MonkeyPatch) -> "AsRole":
+    return lambda role: monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options=f"-c role={role}"))
+
+
+@pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands of this process print to a terminal of 80 columns and 24 lines, without colours."""
     for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24", "TERM": "xterm"}.items():
@@ -384,12 +422,10 @@ def installed_home() -> Iterator[Path]:
     from broker.server import embedded
     from broker.upgrade import upgrade
 
-    home = Path(tempfile.mkdtemp(prefix="broker-installed-"))
-    home.chmod(0o755)
-    upgrade(embedded.up(home).dsn)
-    embedded.down(home)
-    yield home
-    shutil.rmtree(home)
+    with new_home("installed") as home:
+        upgrade(embedded.up(home).dsn)
+        embedded.down(home)
+        yield home
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,8 @@
 
 import hashlib
 import secrets
-from typing import Any
 
-import psycopg
+from tests.calls import Connection
 
 OPEN = "select resource.use_ticket(t.ticket, %s) from resource.make_ticket(%s, %s, %s) t"
 
@@ -14,7 +13,7 @@ def digest(cookie: str) -> str:
     return hashlib.sha256(cookie.encode()).hexdigest()
 
 
-def by_ticket(db: psycopg.Connection[Any], setup: str, name: str, kind: str) -> str:
+def by_ticket(db: Connection, setup: str, name: str, kind: str) -> str:
     """The cookie of somebody who is logged in."""
     cookie = secrets.token_urlsafe(32)
     db.execute(OPEN, [digest(cookie), setup, name, kind])

@@ -1,6 +1,10 @@
-"""CRIC's exports and PanDA's network metrics, reduced to a record or two."""
+"""CRIC's exports and PanDA's network metrics, reduced to a record or two; and the world that a setup holds."""
 
+import json
 from typing import Any
+
+from broker import world
+from tests.calls import Connection
 
 # A record of CRIC's export of PanDA queues, reduced, and one with the few fields that some queues have.
 QUEUES: dict[str, Any] = {
@@ -82,3 +86,9 @@ METRICS: dict[str, Any] = {
     "CERN:AGLT2": {"mbps": {"rucio": {"1h": 7.0, "timestamp": "2026-04-01T10:00:00"}, "dashb": {"1d": 4.0}}},
     "OLD:AGLT2": {"mbps": {"rucio": {"1h": 7.0, "timestamp": "2026-03-31T12:00:00"}}},
 }
+
+
+def held(db: Connection, setup: str = "default") -> dict[str, Any]:
+    """The world that a setup holds, as a dump has it."""
+    found: dict[str, Any] = json.loads("".join(world.dump(db, setup)))
+    return found

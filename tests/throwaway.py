@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from broker.server import binaries, embedded
@@ -24,13 +26,9 @@ from broker.server.binaries import Installation
 
 # Settings for data that is thrown away: nothing waits for the disk. Tests of durability start their own servers.
 NOT_DURABLE = {
-    "fsync": "off",
-    "full_page_writes": "off",
-    "wal_compression": "off",
-    "checkpoint_timeout": "1h",
-    "max_wal_size": "1GB",
-    "log_min_messages": "warning",
-}
+    "fsync": "off", "full_page_writes": "off", "wal_compression": "off", "checkpoint_timeout": "1h",
+    "max_wal_size": "1GB", "log_min_messages": "warning",
+}  # fmt: skip
 
 
 def programs(choice: str) -> Installation:
@@ -44,6 +42,18 @@ def programs(choice: str) -> Installation:
         return Installation(folders[-1], int(folders[-1].parent.name))
     said = subprocess.run([Path(choice) / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
     return Installation(Path(choice), int(re.findall(r"\d+", said)[0]))
+
+
+@contextmanager
+def new_home(name: str, installation: Installation | None = None) -> Iterator[Path]:
+    """A folder for a server, within reach of its account; at the end the server is stopped, and the folder removed."""
+    home = Path(tempfile.mkdtemp(prefix=f"broker-{name}-"))
+    home.chmod(0o755)
+    try:
+        yield home
+    finally:
+        embedded.down(home, installation=installation)
+        shutil.rmtree(home)
 
 
 MEMORY = Path("/dev/shm")

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -88,6 +87,6 @@ class Alerts:
 
 
 @pytest.fixture
-def alerts(rolled_back: psycopg.Connection[Any]) -> Alerts:
+def alerts(rolled_back: Connection) -> Alerts:
     """A setup at noon."""
     return Alerts(Calls(rolled_back))

@@ -43,8 +43,7 @@ def test_limits_are_set_listed_and_cleared(cli: Cli, q: Calls) -> None:
     )
     assert "broker limits" in again.err
     assert cli("limit", "set", "running", "CERN", "OwnerGroup", "users", "many").code == 2
-    refused = cli("limit", "set", "runing", "CERN", "OwnerGroup", "users", 1)
-    assert (refused.code, "kind is 'runing'" in refused.err, "[PB001]" in refused.err) == (1, True, True)
+    cli("limit", "set", "runing", "CERN", "OwnerGroup", "users", 1).refuses("kind is 'runing'", "[PB001]")
 
 
 def test_groups_are_set_and_listed(cli: Cli, q: Calls) -> None:
@@ -68,8 +67,7 @@ def test_identities_are_granted_listed_and_revoked(cli: Cli, q: Calls) -> None:
     assert rows == [("broker_agent", None, None), ("broker_submitter", "users", "/CN=alice")]
     assert "any" in cli("identity", "list", "--setup", "default").out
     assert cli("identity", "revoke", "broker_submitter").out == "broker_submitter may no longer act in setup default\n"
-    again = cli("identity", "revoke", "broker_submitter")
-    assert (again.code, "broker_submitter has no identity in setup default" in again.err) == (1, True)
+    cli("identity", "revoke", "broker_submitter").refuses("broker_submitter has no identity in setup default")
 
 
 @pytest.mark.slow
@@ -110,8 +108,7 @@ def test_sessions_are_listed_and_logged_out(cli: Cli, q: Calls) -> None:
     assert "browser a" in cli("credential", "sessions", "--setup", "default").out
     done = cli("credential", "log-out", "browser a")
     assert done.out == "the session of browser a of setup default is refused from now on\n"
-    again = cli("credential", "log-out", "browser a")
-    assert (again.code, "broker credential sessions" in again.err) == (1, True)
+    cli("credential", "log-out", "browser a").refuses("broker credential sessions")
     assert [row["subject"] for row in cli("credential", "sessions", "--json").json] == ["browser b"]
 
 
@@ -135,8 +132,7 @@ def test_configuration_is_set_read_and_unset(cli: Cli, q: Calls) -> None:
     assert len(cli("config", "get", "--known", "--json").json) > 50
     assert cli("config", "unset", "jobbroker:NQUEUED_SAT_CAP").code == 0
     assert cli("config", "get", "--json").json == []
-    wrong = cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", "many")
-    assert (wrong.code, 'NQUEUED_SAT_CAP is "many", not a number' in wrong.err) == (1, True)
+    cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", "many").refuses('NQUEUED_SAT_CAP is "many", not a number')
     unknown = cli("config", "set", "jobbroker:NQUEUED_SAT_CAPP", 3)
     assert (unknown.code, "is not known" in unknown.err, "p_force" in unknown.err) == (1, True, False)
     assert cli("config", "set", "acme:MINE", "plain", "--force").code == 0
@@ -184,8 +180,7 @@ def test_profiles_are_made_changed_and_removed(cli: Cli, db: Connection) -> None
 
 def test_a_setup_is_removed_after_a_question_that_counts_its_jobs(cli: Cli, q: Calls, db: Connection) -> None:
     left = "select count(*) from resource.setup"
-    asked = cli("setup", "remove", "default", stdin="n\n")
-    assert (asked.code, "0 tasks, 1 waiting job, 0 leased jobs" in asked.err) == (1, True)
+    cli("setup", "remove", "default", stdin="n\n").refuses("0 tasks, 1 waiting job, 0 leased jobs")
     assert db.execute(left).fetchone() == (1,)
     assert "setup defautl does not exist" in cli("setup", "remove", "defautl", "--yes").err
     done = cli("setup", "remove", "default", "--yes", "--json").json

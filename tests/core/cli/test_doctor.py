@@ -1,13 +1,10 @@
 """`broker doctor`: its output, its callers and its exit code. Its findings are tested in tests/core/monitor."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -20,19 +17,16 @@ from broker.upgrade import upgrade
 from tests.calls import Calls, Connection
 from tests.commands import Cli, commands
 from tests.core.monitor.conftest import drop_partitions
-from tests.throwaway import programs
+from tests.throwaway import new_home, programs
 
 
 @pytest.fixture(scope="module")
 def embedded_dsn() -> Iterator[str]:
     """A server as `broker up` starts it."""
-    home = Path(tempfile.mkdtemp(prefix="broker-well-"))
-    home.chmod(0o755)
-    server = embedded.up(home, installation=programs(""))
-    upgrade(server.superuser_dsn())
-    yield server.superuser_dsn()
-    embedded.down(home, installation=programs(""))
-    shutil.rmtree(home)
+    with new_home("well", programs("")) as home:
+        server = embedded.up(home, installation=programs(""))
+        upgrade(server.superuser_dsn())
+        yield server.superuser_dsn()
 
 
 @pytest.mark.slow

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.calls import Connection
 from tests.commands import Cli
-
-Connection = psycopg.Connection[Any]
 
 
 def insert(db: Connection, first: int, jobs: int, **requirements: object) -> None:

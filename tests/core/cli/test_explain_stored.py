@@ -3,15 +3,14 @@
 import re
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import world
+from tests.calls import Connection
 from tests.commands import Cli
 
 pytestmark = pytest.mark.slow
 
-Connection = psycopg.Connection[Any]
 
 OPEN = {"status": "online", "pilots": {"getjob": 1}}
 WORLD = {

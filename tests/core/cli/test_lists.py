@@ -1,23 +1,19 @@
 """Plain lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `setups`, `limits`, `resources`."""
 
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from broker import world
 from broker.cli import lists
-from broker.laboratory import grid
 from tests.calls import Calls, Connection
-from tests.commands import Cli
+from tests.commands import AsRole, Cli
 from tests.core.lifecycle import grids
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in lists.COMMANDS if name != "changes"])
-def test_each_list_is_for_viewers_and_not_for_agents(
-    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_each_list_is_for_viewers_and_not_for_agents(cli: Cli, db: Connection, as_role: AsRole, name: str) -> None:
     Calls(db).insert(1)
-    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    as_role("broker_viewer")
     listed = cli(name, "--json")
     assert listed.code == 0
     assert isinstance(listed.json, list)
@@ -31,14 +27,12 @@ def test_each_list_is_for_viewers_and_not_for_agents(
     ]
     if any(used.values or used.known for used in of.command.filters.values()):
         assert "is 7, which is none of: " in cli(name, *filters).err
-    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_agent"))
+    as_role("broker_agent")
     assert "[42501]" in cli(name).err
 
 
 @pytest.mark.slow
-def test_changes_are_listed_for_operators_and_not_for_viewers(
-    cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changes_are_listed_for_operators_and_not_for_viewers(cli: Cli, db: Connection, as_role: AsRole) -> None:
     q = Calls(db)
     q.insert(1)
     q.call("hold", "job", "1")
@@ -49,7 +43,7 @@ def test_changes_are_listed_for_operators_and_not_for_viewers(
     assert cli("changes", "--of", "job", "--json").json == [job]
     assert cli("changes", "--by", job["role_name"], "--limit", 1, "--json").json == [group]
     assert cli("changes", "--by", "nobody", "--json").json == []
-    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    as_role("broker_viewer")
     assert "[42501]" in cli("changes").err
 
 
@@ -101,8 +95,7 @@ def test_jobs_lists_brokered_and_inserted_jobs(cli: Cli, db: Connection) -> None
 
 
 @pytest.mark.slow
-def test_tasks_and_decisions_list_the_results_of_a_run(cli: Cli, db: Connection) -> None:
-    world.load(db, [grid.grid(1, 20, 40)])
+def test_tasks_and_decisions_list_the_results_of_a_run(cli: Cli, gridded: Connection) -> None:
     tasks = cli("tasks", "--setup", "grid", "--json").json
     assert [row["task_id"] for row in tasks] == sorted((row["task_id"] for row in tasks), reverse=True)
     assert len(tasks) == 40
@@ -137,6 +130,5 @@ def test_leases_limits_resources_and_setups_are_listed(cli: Cli, db: Connection)
 
 def test_a_list_of_an_unknown_setup_is_refused(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
-    printed = cli("leases", "--setup", "other")
-    assert (printed.code, "setup other does not exist; there are: default" in printed.err) == (1, True)
+    cli("leases", "--setup", "other").refuses("setup other does not exist; there are: default")
     assert cli("leases", "--limit", -1).code == 2

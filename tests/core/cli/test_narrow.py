@@ -5,7 +5,6 @@ import re
 import pytest
 
 from broker import world
-from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli
 
@@ -22,12 +21,6 @@ def assert_fits(shown: str) -> None:
     drawn = [line for line in shown.splitlines() if re.search("[│┃━─█]|^  ", line)]
     assert drawn and [line for line in drawn if len(line) > 80] == []
     assert "…" not in shown
-
-
-@pytest.fixture
-def gridded(db: Connection) -> Connection:
-    world.load(db, [grid.grid(1, 20, 40)])
-    return db
 
 
 def test_narrow_rules_show_functions_parameters_and_sources(cli: Cli, db: Connection, terminal: None) -> None:

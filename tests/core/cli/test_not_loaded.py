@@ -11,14 +11,10 @@ from tests.calls import Connection
 from tests.commands import Cli
 
 QUEUE: dict[str, Any] = {
-    "panda_site": "NORTH",
-    "status": "online",
-    "type": "unified",
-    "releases": ["AUTO"],
-    "corecount": 8,
+    "panda_site": "NORTH", "status": "online", "type": "unified", "releases": ["AUTO"], "corecount": 8,
     "maxrss": 16000,
     "astorages": {"pr": ["NORTH_DISK"], "pw": ["NORTH_DISK"]},
-}
+}  # fmt: skip
 TASK = {"id": 7, "core_count": 8, "ram_count": 1500, "nucleus": "SOUTH", "trans_home": "Athena-23.0.1", "input": ["in"]}
 PAGE = Path(__file__).parents[3] / "broker" / "docs" / "reference" / "world-fields.md"
 NO_SOFTWARE = "no software is loaded for setup w (broker load --software)"

@@ -3,8 +3,6 @@
 import psycopg
 import pytest
 
-from broker import world
-from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli
 
@@ -12,11 +10,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def decided(db: Connection) -> Connection:
-    """A small synthetic grid after a real run."""
-    world.load(db, [grid.grid(1, 20, 40)])
-    db.execute("call brokerage.broker_jobs('grid')")
-    return db
+def decided(gridded: Connection) -> Connection:
+    """The grid after a real run."""
+    gridded.execute("call brokerage.broker_jobs('grid')")
+    return gridded
 
 
 def test_replay_check_passes_with_the_program_that_decided(cli: Cli, decided: Connection) -> None:

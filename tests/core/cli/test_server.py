@@ -2,17 +2,17 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+
+from tests.throwaway import new_home
 
 Broker = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -29,8 +29,6 @@ def program(warm: Path) -> list[str]:
 @pytest.fixture
 def broker(program: list[str]) -> Iterator[Broker]:
     """Runs the program with a home of its own; returns what it printed and its exit code."""
-    home = Path(tempfile.mkdtemp(prefix="broker-home-"))
-    home.chmod(0o755)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "BROKER_"))}
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -42,9 +40,8 @@ def broker(program: list[str]) -> Iterator[Broker]:
             check=False,
         )
 
-    yield run
-    run("down")
-    shutil.rmtree(home)
+    with new_home("home") as home:
+        yield run
 
 
 @pytest.mark.slow

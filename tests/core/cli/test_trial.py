@@ -4,19 +4,16 @@ from math import inf
 
 import pytest
 
-from broker import world
 from broker.cli.trial import drawn
-from broker.laboratory import grid
 from tests.calls import Connection
 from tests.commands import Cli
 
 
 @pytest.fixture
-def ready(db: Connection) -> Connection:
-    """A small synthetic grid, and a profile to try."""
-    world.load(db, [grid.grid(1, 20, 40)])
-    db.execute("select brokerage.set_profile('acme')")
-    return db
+def ready(gridded: Connection) -> Connection:
+    """The grid, and a profile to try."""
+    gridded.execute("select brokerage.set_profile('acme')")
+    return gridded
 
 
 @pytest.mark.slow

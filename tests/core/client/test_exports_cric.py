@@ -1,6 +1,5 @@
 """CRIC's exports and PanDA's network metrics: their shapes, and the fields that they change and leave alone."""
 
-import json
 from typing import Any
 
 import psycopg
@@ -9,12 +8,7 @@ import pytest
 from broker import errors, world
 from broker.world import exports
 from tests.calls import Connection
-from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS
-
-
-def held(db: Connection) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
-    return found
+from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS, held
 
 
 def test_queues_are_loaded_from_an_export_of_cric(db: Connection) -> None:
@@ -80,7 +74,7 @@ def test_storages_are_loaded_with_their_states(db: Connection) -> None:
 def test_an_unknown_state_of_a_storage_is_kept_and_hinders_nothing(db: Connection) -> None:
     record = {"type": "DATADISK", "detailed_status": {"read_lan": "DEGRADED", "write_lan": "off", "read_wan": "TEST"}}
     exports.load(db, "cric-storages", {"A": record}, "w")
-    storage = json.loads("".join(world.dump(db, "w")))["storages"]["A"]
+    storage = held(db, "w")["storages"]["A"]
     assert (storage.get("read_lan"), storage.get("write_lan"), storage["read_wan"]) == (None, None, "TEST")
     assert storage["detailed_status"] == record["detailed_status"]
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from broker import errors, world
+from broker import errors
 from broker.world import exports
 from tests.calls import Connection
+from tests.exports import held
 
 # Two TaskQueues with jobs and one without, of invented owners. Values are texts, as every dump of MySQL has them.
 TABLES: dict[str, list[dict[str, Any]]] = {
@@ -77,7 +78,7 @@ def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Cal
         "1 of 3 TaskQueues have no jobs, and are left out",
         "TaskQueueDB has no shares of groups: load them as the section groups of a world",
     ]
-    found = json.loads("".join(world.dump(db, "default")))["task_queues"]
+    found = held(db)["task_queues"]
     found.sort(key=lambda queue: queue["jobs"])
     assert [(queue["enabled"], queue["jobs"]) for queue in found] == [(True, [[101, 1], [102, 5]]), (False, [[103, 1]])]
     assert found[0]["requirements"] == {

@@ -11,6 +11,7 @@ import pytest
 from broker import errors, world
 from broker.world import exports
 from tests.calls import Connection
+from tests.exports import held
 
 RULES = (
     "nFilesPerJob=2,t1Weight=-1,ipConnectivity=http,ipStack=IPv6,useScout=will_update_requirements,"
@@ -52,11 +53,6 @@ PARAMETERS: dict[str, Any] = {
     "log": {"type": "template", "param_type": "log", "value": "l", "dataset": "user.inventor.run.log/"},
 }  # fmt: skip
 HELD = {"queues": {"NORTH_PQ": {"panda_site": "NORTH"}, "ANALY_NORTH": {}}}
-
-
-def held(db: Connection) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
-    return found
 
 
 def answer(data: Any) -> dict[str, Any]:
@@ -135,13 +131,9 @@ def test_parameters_of_a_task_are_translated_as_jedi_does(db: Connection) -> Non
 
 def test_a_task_without_input_gets_jobs_for_its_events(db: Connection) -> None:
     parameters = {
-        **PARAMETERS,
-        "gshare": "User",
-        "noInput": True,
-        "nEvents": 2500,
-        "nEventsPerInputFile": None,
+        **PARAMETERS, "gshare": "User", "noInput": True, "nEvents": 2500, "nEventsPerInputFile": None,
         "jobParameters": [],
-    }
+    }  # fmt: skip
     assert exports.load(db, "jedi-tasks", {"7": parameters}).jobs == 3
     found = held(db)
     assert found["tasks"][0]["input"] == ["pseudo_dataset.7"]

@@ -10,6 +10,7 @@ import pytest
 from broker import errors, world
 from broker.world import exports
 from tests.calls import Connection
+from tests.exports import held
 
 
 def file(name: str, states: dict[str, str], *parents: str) -> dict[str, Any]:
@@ -32,11 +33,6 @@ FILES = [
     file("b", {"NORTH_DISK": "AVAILABLE", "SOUTH_DISK": "COPYING"}, "set"),
     file("c", {"NORTH_DISK": "AVAILABLE"}, "set"),
 ]
-
-
-def held(db: Connection) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
-    return found
 
 
 @pytest.mark.parametrize("value", [FILES, {"mc:set/": [{**one, "parents": None} for one in FILES]}])

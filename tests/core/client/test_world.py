@@ -12,8 +12,6 @@ from broker import errors, world
 from broker.laboratory import lhcb
 from tests.calls import Calls, Connection, requirements
 
-Connect = Callable[..., Connection]
-
 WORLD: dict[str, Any] = {
     "setup": "lhcb",
     "task_queue_settings": {"ten_first": True, "queue_size": 3, "policy": "proportional", "lease_time": 60},

@@ -1,12 +1,12 @@
 """Worlds merged over stored data: only the given fields of a row change, and its parts only if they are given."""
 
-import json
 from typing import Any
 
 import pytest
 
 from broker import errors, world
 from tests.calls import Connection
+from tests.exports import held
 
 Row = dict[str, Any]
 
@@ -41,20 +41,15 @@ HELD: Row = {
 }  # fmt: skip
 
 
-def held(db: Connection) -> Row:
-    found: Row = json.loads("".join(world.dump(db, "w")))
-    return found
-
-
 def merged(db: Connection, **sections: Any) -> Row:
     world.load(db, [HELD])
     world.load(db, [sections], "w", merge=True)
-    return held(db)
+    return held(db, "w")
 
 
 def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
     world.load(db, [HELD])
-    before = held(db)
+    before = held(db, "w")
     changes: Row = {
         "queues": {"Q": {"maxtime": 999999}, "NEW": {"maxrss": 1}},
         "storages": {"D": {"space_free": None}},
@@ -67,7 +62,7 @@ def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
         "instance_jobs": [{"id": 1, "cpu": "2 * x"}],
     }
     world.load(db, [changes], "w", merge=True)
-    after = held(db)
+    after = held(db, "w")
     before["queues"]["Q"]["maxtime"] = 999999
     before["queues"]["NEW"] = {"maxrss": 1}
     del before["storages"]["D"]["space_free"]
@@ -101,7 +96,7 @@ def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
 def test_a_merge_replaces_the_given_parts_of_a_row(db: Connection, section: str, change: Row, expected: Any) -> None:
     name = {"datasets": "d"}.get(section, "Q")
     world.load(db, [HELD])
-    before = held(db)
+    before = held(db, "w")
     found = merged(db, **{section: {name: change}})
     [key] = change
     assert found[section][name].pop(key, None) == expected

@@ -1,6 +1,5 @@
 """Calls of lifecycle and brokerage that can race, on the jobs of one task, one in each state."""
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -9,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from tests.calls import Calls
 from tests.core.concurrency.permutations import Scene
-from tests.core.concurrency.serial import Call, Family, State
+from tests.core.concurrency.serial import Call, Family
 from tests.core.lifecycle import grids
 
 
@@ -94,6 +93,7 @@ CALLS = {
     "remove the setup": Call(lambda q, _: q.call("remove_setup"), reconfigures=True),
 }
 
+# Every job by its part of the task, and the tasks.
 _STATE = """
 select 'part', coalesce(w.number, 0),
        jsonb_build_array(w.status, w.rebrokered, w.queue, j.attempts, l.attempt, e.outcome)
@@ -107,6 +107,7 @@ select 'task', t.task_id, jsonb_build_array(t.status) from workload.task t where
 union all
 select 'trial', count(*), jsonb_build_array(t.ended_at is null) from brokerage.trial t where t.setup = %(s)s group by 3
 """
+# Jobs in two places or in none, statuses that differ from the place, counts that a recount does not give.
 _WRONG = """
 select 'derived', to_jsonb(c) from taskqueue.check_matching(%(s)s) c
 union all select 'without queue', to_jsonb(w) from monitor.job_without_queue w where w.setup = %(s)s
@@ -115,16 +116,4 @@ union all select 'out of step', to_jsonb(w) from monitor.job_out_of_step w where
 union all select 'counts', to_jsonb(w) from workload.count_difference w where w.setup = %(s)s
 """
 
-
-def state(q: Calls) -> State:
-    """Every job by its part of the task, and the tasks."""
-    found = q.connection.execute(_STATE.encode(), {"s": q.setup}).fetchall()
-    return Counter((kind, number, str(what)) for kind, number, what in found)
-
-
-def wrong(q: Calls) -> list[Any]:
-    """Jobs in two places or in none, statuses that differ from the place, counts that a recount does not give."""
-    return q.connection.execute(_WRONG.encode(), {"s": q.setup}).fetchall()
-
-
-FAMILY = Family(prepare, CALLS, state, wrong)
+FAMILY = Family(prepare, CALLS, _STATE, _WRONG)

@@ -1,6 +1,5 @@
 """Calls of the schema instance that can race, with jobs of TaskQueues and with steps of their own."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ from psycopg.types.json import Jsonb
 from broker import world
 from tests.calls import Calls
 from tests.core.concurrency.permutations import Scene
-from tests.core.concurrency.serial import Call, Family, State
+from tests.core.concurrency.serial import Call, Family
 
 TYPES = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram": 16384, "price": 3}}
 
@@ -72,6 +71,7 @@ CALLS = {
     "remove the setup": Call(lambda q, _: q.call("remove_setup"), reconfigures=True),
 }
 
+# Every job and every step; which instance a step is on is the schedule's choice.
 _STATE = """
 select 'job', j.job_id, jsonb_build_array('waiting', j.attempts) from taskqueue.job j where j.setup = %(s)s
 union all
@@ -82,6 +82,7 @@ select 'job', e.job_id, jsonb_build_array('ended', e.attempts, e.outcome) from t
 union all
 select 'step', coalesce(s.job_id, s.ram::bigint), jsonb_build_array(s.state) from instance.step s where s.setup = %(s)s
 """
+# Jobs in two places or in none, instances over their capacity or with steps that are not counted.
 _WRONG = """
 select 'derived', to_jsonb(c) from taskqueue.check_matching(%(s)s) c
 union all select 'without queue', to_jsonb(w) from monitor.job_without_queue w where w.setup = %(s)s
@@ -91,16 +92,4 @@ union all select 'over capacity', to_jsonb(i) from instance.instance i
            where i.setup = %(s)s and (i.used_cpu > i.cpu or i.used_ram > i.ram)
 """
 
-
-def state(q: Calls) -> State:
-    """Every job and every step; which instance a step is on is the schedule's choice."""
-    found = q.connection.execute(_STATE.encode(), {"s": q.setup}).fetchall()
-    return Counter((kind, number, str(what)) for kind, number, what in found)
-
-
-def wrong(q: Calls) -> list[Any]:
-    """Jobs in two places or in none, instances over their capacity or with steps that are not counted."""
-    return q.connection.execute(_WRONG.encode(), {"s": q.setup}).fetchall()
-
-
-FAMILY = Family(prepare, CALLS, state, wrong)
+FAMILY = Family(prepare, CALLS, _STATE, _WRONG)

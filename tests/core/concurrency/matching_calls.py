@@ -1,7 +1,6 @@
 """The calls of the schema taskqueue that can race, on jobs in every state, and the state after them."""
 
 import uuid
-from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, requirements, resource
 from tests.core.concurrency.permutations import Scene
-from tests.core.concurrency.serial import Call, Family, State
+from tests.core.concurrency.serial import Call, Family
 
 ALONE = {"OwnerGroup": "alone", "Sites": ["S"]}
 TYPED = {"Sites": ["S"], "JobTypes": ["T"]}
@@ -156,6 +155,7 @@ RECONFIGURING = {
 }
 CALLS = {**AGENTS, **SUBMITTERS, **OPERATORS, **RECONFIGURING}
 
+# Every job with its place, and the configuration, as a caller can see them, without chance ids.
 _STATE = """
 select 'job', j.job_id, jsonb_build_array('waiting', j.attempts, j.user_priority, j.held, q.enabled, q.held,
                                           d.requirements)
@@ -178,6 +178,7 @@ select 'owner', null, jsonb_build_array(h.owner_dn) from taskqueue.held_owner h 
 union all
 select 'setting', null, jsonb_build_array(t.ten_first) from taskqueue.setting t where t.setup = %(s)s
 """
+# Faults that no order may leave behind: derived tables that differ, jobs in no queue, limits exceeded.
 _WRONG = """
 select 'derived', to_jsonb(c) from taskqueue.check_matching(%(s)s) c
 union all
@@ -190,18 +191,4 @@ select 'over the limit', to_jsonb(l)
        select count(*) from taskqueue.limit_use u where u.setup = l.setup and u.limit_id = l.limit_id and u.job_id < 18)
 """
 
-
-def state(q: Calls) -> State:
-    """Every job with its place, and the configuration, as a caller can see them, without chance ids."""
-    found = q.connection.execute(_STATE.encode(), {"s": q.setup}).fetchall()
-    jobs = [row[1] for row in found if row[0] == "job"]
-    assert len(jobs) == len(set(jobs)), f"a job in two states: {sorted(jobs)}"
-    return Counter((kind, job_id, str(what)) for kind, job_id, what in found)
-
-
-def wrong(q: Calls) -> list[Any]:
-    """Faults that no order may leave behind: derived tables that differ, jobs in no queue, limits exceeded."""
-    return q.connection.execute(_WRONG.encode(), {"s": q.setup}).fetchall()
-
-
-FAMILY = Family(prepare, CALLS, state, wrong, alike=(frozenset({2, 3, 4}),))
+FAMILY = Family(prepare, CALLS, _STATE, _WRONG, alike=(frozenset({2, 3, 4}),))

@@ -40,15 +40,21 @@ def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str =
         raise errors[0]
 
 
-def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Calls], None]]) -> None:
-    """Eight callers (by number) until a moment of time.monotonic(); two of them are killed again and again."""
+def kill_victims(until: float, pause: float) -> Callable[[Calls], None]:
+    """End a connection named victim after each pause, until a moment of time.monotonic()."""
 
-    def killer(q: Calls) -> None:
+    def work(q: Calls) -> None:
         while time.monotonic() < until:
             q.rows("""
                 select pg_terminate_backend(pid) from pg_stat_activity
                  where application_name = 'victim' and datname = current_database() order by random() limit 1""")
-            time.sleep(0.3)
+            time.sleep(pause)
+
+    return work
+
+
+def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Calls], None]]) -> None:
+    """Eight callers (by number) until a moment of time.monotonic(); two of them are killed again and again."""
 
     def victim(_: Calls) -> None:
         for number in itertools.count(100):
@@ -60,7 +66,7 @@ def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Ca
             except psycopg.OperationalError:
                 continue
 
-    run_together(dsn, [*(caller(number) for number in range(6)), victim, victim, killer])
+    run_together(dsn, [*(caller(number) for number in range(6)), victim, victim, kill_victims(until, 0.3)])
 
 
 class Attempt:

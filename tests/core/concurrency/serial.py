@@ -45,14 +45,29 @@ class Call:
 
 @dataclass(frozen=True)
 class Family:
-    """Calls that can race in one kind of setup, how the setup is made, and its state and faults."""
+    """Calls that can race in one kind of setup, how the setup is made, and the queries of its state and its faults."""
 
     prepare: Callable[[Scene], None]
     calls: Mapping[str, Call]
-    state: Callable[[Calls], State]
-    wrong: Callable[[Calls], list[Any]]
+    state_query: str
+    wrong_query: str
     alike: Sequence[frozenset[int]] = ()  # jobs of which a draw takes one or the other
     _alone: dict[tuple[str, ...], "Outcome"] = field(default_factory=dict)
+
+    def state(self, q: Calls) -> State:
+        """Every job or other thing: its kind, its number, and how it is."""
+        found = self._rows(q, self.state_query)
+        jobs = [number for kind, number, _ in found if kind == "job"]
+        assert len(jobs) == len(set(jobs)), f"a job in two states: {sorted(jobs)}"
+        return Counter((kind, number, str(what)) for kind, number, what in found)
+
+    def wrong(self, q: Calls) -> list[Any]:
+        """Faults that no order may leave behind."""
+        return self._rows(q, self.wrong_query)
+
+    @staticmethod
+    def _rows(q: Calls, query: str) -> list[Any]:
+        return q.connection.execute(query.encode(), {"s": q.setup}).fetchall()
 
 
 @dataclass(frozen=True)

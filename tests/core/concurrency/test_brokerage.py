@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 import psycopg
@@ -11,7 +10,7 @@ import pytest
 from broker import world
 from broker.laboratory import grid
 from broker.operate import batch
-from tests.calls import Calls, Connection
+from tests.calls import Calls, Connect, Connection
 from tests.core.concurrency.racing import run_together
 
 BROKER = "call brokerage.broker_jobs('grid', p_seed => 1, p_tasks_a_commit => 5)"
@@ -72,7 +71,7 @@ def test_four_brokers_share_the_tasks(db: Connection, dsn: str, due: list[int]) 
 
 @pytest.mark.slow
 def test_tasks_left_by_a_killed_broker_are_decided_by_the_others(
-    db: Connection, connect: Callable[..., Connection], dsn: str, due: list[int]
+    db: Connection, connect: Connect, dsn: str, due: list[int]
 ) -> None:
     killed = connect()
 
@@ -95,7 +94,7 @@ def test_tasks_left_by_a_killed_broker_are_decided_by_the_others(
 
 
 @pytest.mark.slow
-def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..., Connection], due: list[int]) -> None:
+def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Connect, due: list[int]) -> None:
     run = batch.broker([db, connect(), connect(), connect()], "grid", seed=1, tasks_a_commit=5)
     check(db, due)
     q = Calls(db)
@@ -103,9 +102,7 @@ def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..
 
 
 @pytest.mark.slow
-def test_a_worker_that_fails_ends_the_others(
-    db: Connection, connect: Callable[..., Connection], due: list[int]
-) -> None:
+def test_a_worker_that_fails_ends_the_others(db: Connection, connect: Connect, due: list[int]) -> None:
     killed = connect()
     connect().execute("select pg_terminate_backend(%s)", [killed.info.backend_pid])
     with pytest.raises(psycopg.OperationalError):
@@ -117,6 +114,6 @@ def test_a_worker_that_fails_ends_the_others(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 7])
-def test_workers_keep_the_limit(db: Connection, connect: Callable[..., Connection], due: list[int], limit: int) -> None:
+def test_workers_keep_the_limit(db: Connection, connect: Connect, due: list[int], limit: int) -> None:
     batch.broker([db, connect(), connect()], "grid", limit=limit, tasks_a_commit=2)
     assert Calls(db).value("select tasks from brokerage.run") == limit < len(due)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from broker import world
-from tests.calls import Calls
+from tests.calls import Calls, Connect
 from tests.core.concurrency.racing import race_with_kills
 
 SECONDS = 5.0
@@ -63,9 +63,7 @@ def _caller(number: int, until: float, ids: Iterator[int], held: dict[int, str])
 
 
 @pytest.mark.slow
-def test_eight_callers_at_once_give_no_slot_twice_and_lose_no_job(
-    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
-) -> None:
+def test_eight_callers_at_once_give_no_slot_twice_and_lose_no_job(dsn: str, connect: Connect) -> None:
     q = Calls(connect(), "s")
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], "s")
     until = time.monotonic() + SECONDS

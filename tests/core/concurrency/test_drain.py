@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls, Match
+from tests.calls import Calls, Connection, Match
 from tests.core.concurrency.racing import run_together
 
 AGENTS = 16
@@ -36,7 +35,7 @@ def batches(first: int, last: int, size: int) -> Iterator[range]:
 
 
 @pytest.mark.representative
-def test_every_job_is_taken_exactly_once(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_every_job_is_taken_exactly_once(dsn: str, db: Connection) -> None:
     q = Calls(db)
     q.settings(queue_size=30)
     for n, ids in enumerate(batches(1, JOBS // 2 + 1, 25)):
@@ -92,7 +91,7 @@ def test_every_job_is_taken_exactly_once(dsn: str, db: psycopg.Connection[Any]) 
 
 
 @pytest.mark.slow
-def test_jobs_that_are_given_back_are_taken_again(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_jobs_that_are_given_back_are_taken_again(dsn: str, db: Connection) -> None:
     """Every job ends once, by the agent that had it last, and was taken once more than it was given back."""
     q = Calls(db)
     jobs = 1000
@@ -133,7 +132,7 @@ def test_jobs_that_are_given_back_are_taken_again(dsn: str, db: psycopg.Connecti
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 4])
-def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch: int) -> None:
+def test_a_limit_is_never_exceeded(dsn: str, db: Connection, batch: int) -> None:
     """Agents hold at most as many jobs as the limit at every moment, and reach the limit."""
     q = Calls(db)
     q.insert_many(range(1, 501), JobTypes=["T"])
@@ -167,7 +166,7 @@ def test_a_limit_is_never_exceeded(dsn: str, db: psycopg.Connection[Any], batch:
 
 
 @pytest.mark.slow
-def test_a_delay_is_kept_by_simultaneous_agents(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_a_delay_is_kept_by_simultaneous_agents(dsn: str, db: Connection) -> None:
     """The clock is stopped: as many of sixteen agents that ask all the time get a job as the burst allows."""
     q = Calls(db)
     q.set_clock("2026-01-01 00:00:00+00")
@@ -186,7 +185,7 @@ def test_a_delay_is_kept_by_simultaneous_agents(dsn: str, db: psycopg.Connection
 
 @pytest.mark.slow
 @pytest.mark.parametrize("finishes", [False, True])
-def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: psycopg.Connection[Any], finishes: bool) -> None:
+def test_two_agents_with_one_request_id_get_one_job(dsn: str, db: Connection, finishes: bool) -> None:
     """A client that repeats a call while the first is still running, or while its job ends."""
     q = Calls(db)
     q.insert_many(range(1, 201))

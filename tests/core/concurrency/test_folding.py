@@ -1,11 +1,10 @@
 """Changes of counts are moved by calls that change status, one mover at a time, and nobody waits for it."""
 
-from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 
+from tests.calls import Connect, Connection
 from tests.core.lifecycle import grids
 
 JOBS = 1100  # one change in 1,024 moves those before it: as many at once always do
@@ -15,16 +14,13 @@ CHANGE = """
 """
 LEFT = "select count(*) from workload.job_change where from_status is not distinct from %s"
 
-Db = psycopg.Connection[Any]
-Connect = Callable[..., Db]
 
-
-def _value(db: Db, query: str, *arguments: Any) -> Any:
+def _value(db: Connection, query: str, *arguments: Any) -> Any:
     [(one,)] = db.execute(query.encode(), arguments).fetchall()
     return one
 
 
-def _loaded(connect: Connect) -> Db:
+def _loaded(connect: Connect) -> Connection:
     db = connect()
     grids.load(db, "s", files=JOBS)
     grids.make(db, "s", "QA", JOBS)

@@ -6,20 +6,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
-from tests.core.concurrency.racing import run_together
+from tests.calls import Calls, Connect, requirements
+from tests.core.concurrency.racing import kill_victims, run_together
 from tests.core.oracle.draw import chi_square, in_order
 from tests.core.taskqueue.hands import Counted, changes, counted, deal, drain, hand
 
 pytestmark = pytest.mark.slow
 
-Connect = Callable[..., psycopg.Connection[Any]]
 GENEROUS = 1e-7
 JOBS = 40
 SECONDS = 4.0
@@ -270,19 +268,15 @@ def test_eight_callers_lose_no_job_while_dealers_are_terminated(q: Counted, dsn:
             except psycopg.OperationalError:
                 matches["terminated"] += 1
 
-    def killer(q: Calls) -> None:
-        while time.monotonic() < until:
-            q.rows("""select pg_terminate_backend(pid) from pg_stat_activity
-                       where application_name = 'victim' and datname = current_database() order by random() limit 1""")
-            time.sleep(0.02)
-
     def checker(q: Calls) -> None:
         counted = Counted(q.connection)
         while time.monotonic() < until:
             assert counted.inconsistencies() == []
             q.maintain()
 
-    run_together(dsn, [*(caller(number) for number in range(8)), victim, victim, victim, killer, checker])
+    run_together(
+        dsn, [*(caller(number) for number in range(8)), victim, victim, victim, kill_victims(until, 0.02), checker]
+    )
     assert matches["some"] > 100
     assert matches["terminated"] > 5
     assert q.inconsistencies() == []

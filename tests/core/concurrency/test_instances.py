@@ -3,14 +3,13 @@
 import random
 import time
 from collections.abc import Callable
-from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
-from tests.calls import Calls
+from tests.calls import Calls, Connect
 from tests.core.concurrency.racing import race_with_kills
 
 SECONDS = 5.0
@@ -57,9 +56,7 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
 
 
 @pytest.mark.slow
-def test_eight_callers_at_once_overfill_no_instance_and_lose_no_step(
-    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
-) -> None:
+def test_eight_callers_at_once_overfill_no_instance_and_lose_no_step(dsn: str, connect: Connect) -> None:
     db = connect()
     world.load(db, [{"instance_types": TYPES}], "s")
     db.commit()

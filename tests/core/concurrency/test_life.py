@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls
+from tests.calls import Calls, Connect
 from tests.core.concurrency.racing import run_together
 from tests.core.lifecycle import grids
 
@@ -56,9 +56,7 @@ def _again(until: float, query: str, pause: float) -> Callable[[Calls], None]:
 
 
 @pytest.mark.representative
-def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(
-    dsn: str, connect: Callable[..., psycopg.Connection[Any]]
-) -> None:
+def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(dsn: str, connect: Connect) -> None:
     db = connect()
     grids.load(db, "s", files=FILES)
     grids.make(db, "s", "QA", FILES // 2)

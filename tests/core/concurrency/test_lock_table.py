@@ -1,22 +1,19 @@
 """PostgreSQL's lock table is one for all setups: a transaction takes a few locks, however much it inserts."""
 
 from collections.abc import Callable
-from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connect, Connection, requirements
 from tests.core.concurrency.racing import run_together
 
 pytestmark = pytest.mark.slow
 
-Db = psycopg.Connection[Any]
 MOST = 40  # 32 parts of the new lists, the setup, and what a call holds for itself
 
 
-def _locks(connection: Db) -> int:
+def _locks(connection: Connection) -> int:
     row = connection.execute(
         "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"
     ).fetchone()
@@ -32,7 +29,7 @@ def _insert(q: Calls, first: int, sites: list[str], owner: str = "alice") -> Non
     ]))  # fmt: skip
 
 
-def test_a_transaction_with_many_new_lists_takes_few_locks(rolled_back: Db) -> None:
+def test_a_transaction_with_many_new_lists_takes_few_locks(rolled_back: Connection) -> None:
     q = Calls(rolled_back)
     _insert(q, 1, [f"S{number}" for number in range(60)])
     q.insert(1000, Sites=[f"T{number}" for number in range(200)])
@@ -43,7 +40,7 @@ def test_a_transaction_with_many_new_lists_takes_few_locks(rolled_back: Db) -> N
     assert q.inconsistencies() == []
 
 
-def test_a_transaction_with_many_new_requirements_takes_few_locks(rolled_back: Db) -> None:
+def test_a_transaction_with_many_new_requirements_takes_few_locks(rolled_back: Connection) -> None:
     q = Calls(rolled_back)
     q.call("insert_jobs", Jsonb([
         {"job_id": number, "requirements": requirements(OwnerDN=f"owner {number}")} for number in range(1, 101)
@@ -54,7 +51,7 @@ def test_a_transaction_with_many_new_requirements_takes_few_locks(rolled_back: D
 
 
 @pytest.fixture
-def three(dsn: str, connect: Callable[..., Db]) -> tuple[Calls, Calls, Calls]:
+def three(dsn: str, connect: Connect) -> tuple[Calls, Calls, Calls]:
     """Two submitters and an agent; none of them waits for a lock."""
     callers = connect(), connect(), connect()
     for caller in callers:
@@ -118,7 +115,7 @@ def test_an_insert_waits_for_another_of_the_same_new_queue_but_no_agent_does(thr
     assert agent.inconsistencies() == []
 
 
-def test_inserts_maintenance_and_agents_race_without_deadlock_or_lost_job(dsn: str, db: Db) -> None:
+def test_inserts_maintenance_and_agents_race_without_deadlock_or_lost_job(dsn: str, db: Connection) -> None:
     """Bulks and single jobs arrive at new sites, TaskQueues come and go, agents match: no deadlock, no lost job."""
     jobs = 4 * 3 * 60
     matched: list[int] = []

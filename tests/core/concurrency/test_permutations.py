@@ -9,13 +9,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
 from tests import calls
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.core.concurrency import brokered_calls, cloud_calls, matching_calls
 from tests.core.concurrency.permutations import ROLLBACK, Scene
 from tests.core.concurrency.serial import Family, compare, play, session, short_orders
@@ -30,7 +29,7 @@ _numbers = itertools.count(1)
 def new_scene(new_database_of_module: str) -> Iterator[Callable[[], Scene]]:
     """Scenes in one database, each in a setup of its own."""
 
-    def connect() -> psycopg.Connection[Any]:
+    def connect() -> Connection:
         return psycopg.connect(new_database_of_module, autocommit=True, options="-c deadlock_timeout=100ms")
 
     with connect() as one, connect() as two, connect() as three, connect() as observer:
@@ -66,7 +65,7 @@ NOT_TRIED = {
 }
 
 
-def test_every_public_call_that_writes_is_tried(rolled_back: psycopg.Connection[Any]) -> None:
+def test_every_public_call_that_writes_is_tried(rolled_back: Connection) -> None:
     """A call that is not tried is listed above, with the reason."""
     public = rolled_back.execute("""
         select p.proname from pg_proc p

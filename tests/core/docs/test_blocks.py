@@ -115,18 +115,25 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Pa
     assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
 
 
+def errors_of(page: Page, dsn: str, folder: Path, warm: Path | None = None) -> Iterator[str]:
+    """Load the worlds of a page and run its blocks; the errors of those that fail."""
+    exported: dict[str, str] = {}
+    for name in page.directives("world"):
+        _load(dsn, folder, WORLDS / f"{name}.json")
+    for block in runnable(page):
+        if block.not_run is None:
+            try:
+                run(block, dsn, folder, exported, warm)
+            except AssertionError as error:
+                yield f"{page.name}: {error}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in run_here()])
 def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: Page) -> None:
     together = list(dict.fromkeys([*before(page), page]))
     try:
-        for one in together:
-            exported: dict[str, str] = {}
-            for name in one.directives("world"):
-                _load(dsn, tmp_path, WORLDS / f"{name}.json")
-            for block in runnable(one):
-                if block.not_run is None:
-                    run(block, dsn, tmp_path, exported, warm)
+        assert [error for one in together for error in errors_of(one, dsn, tmp_path, warm)] == []
         if page.name in OUTCOMES:
             query, rows = OUTCOMES[page.name]
             with psycopg.connect(dsn) as connection:
@@ -148,15 +155,7 @@ def test_tutorials_and_how_to_pages_work_one_after_another(dsn: str, tmp_path: P
     failed: list[str] = []
     try:
         for page in pages:
-            exported: dict[str, str] = {}
-            for name in page.directives("world"):
-                _load(dsn, tmp_path, WORLDS / f"{name}.json")
-            for block in runnable(page):
-                if block.not_run is None:
-                    try:
-                        run(block, dsn, tmp_path, exported)
-                    except AssertionError as error:
-                        failed.append(f"{page.name}: {error}")
+            failed += errors_of(page, dsn, tmp_path)
     finally:
         _drop_roles(dsn, [role for page in pages for role in roles_of(page)])
     assert failed == [], "\n".join(failed)

@@ -1,11 +1,10 @@
 """Every citation leads to something: a heading of a page here, or a public page."""
 
 from collections import Counter
-from typing import Any
 
-import psycopg
 import pytest
 
+from tests.calls import Connection
 from tests.core.docs import pages as docs
 from tests.core.docs.citations import resolves, sources, texts, unknown_source, unresolved
 
@@ -35,9 +34,7 @@ def test_no_page_cites_what_its_readers_do_not_have() -> None:
 
 
 @pytest.mark.parametrize("relation", ["brokerage.shipped_rule", "resource.config_key"])
-def test_every_source_in_a_column_is_a_page_that_readers_have(
-    rolled_back: psycopg.Connection[Any], relation: str
-) -> None:
+def test_every_source_in_a_column_is_a_page_that_readers_have(rolled_back: Connection, relation: str) -> None:
     query = "select to_jsonb(r) ->> 'source', count(*) from " + relation + " r group by 1 order by 1"
     rows = rolled_back.execute(query.encode()).fetchall()
     if relation == "resource.config_key" and [source for source, _ in rows] == [None]:

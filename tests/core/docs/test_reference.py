@@ -3,20 +3,19 @@
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any
 
-import psycopg
 import pytest
 
 from broker import client, errors, reference, world
 from broker.reference import commands, tables
 from broker.reference.catalogue import errors_of
 from broker.upgrade.source import package_folder
+from tests.calls import Connection
 
 pytestmark = pytest.mark.slow
 
 
-def _pages(db: psycopg.Connection[Any]) -> dict[str, str]:
+def _pages(db: Connection) -> dict[str, str]:
     """File name -> text."""
     return {file.name: text for file, text in reference.pages(db).items()}
 
@@ -36,7 +35,7 @@ def _item(text: str, anchor: str) -> str:
     return _unwrapped(re.split(r"\n(?=- |\n)", text.partition(f'\n- <a id="{anchor}"></a>')[2], maxsplit=1)[0])
 
 
-def test_the_generated_pages_are_current(db: psycopg.Connection[Any]) -> None:
+def test_the_generated_pages_are_current(db: Connection) -> None:
     pages = reference.pages(db)
     files = reference.generated() | {file for file in pages if file.exists()}
     there = {file: file.read_text(encoding="utf-8") for file in files}
@@ -44,7 +43,7 @@ def test_the_generated_pages_are_current(db: psycopg.Connection[Any]) -> None:
     assert differing == [], f"{', '.join(differing)} differ: run `{reference.COMMAND}`"
 
 
-def test_the_tables_of_sqlalchemy_are_the_views(db: psycopg.Connection[Any]) -> None:
+def test_the_tables_of_sqlalchemy_are_the_views(db: Connection) -> None:
     assert reference.TABLES.read_text(encoding="utf-8") == tables.text(db), f"run `{reference.COMMAND}`"
     db.execute("create view monitor.new_one as select 1::bigint as job_id, array['a'] as names")
     db.execute("comment on view monitor.new_one is 'Words.'")
@@ -52,13 +51,13 @@ def test_the_tables_of_sqlalchemy_are_the_views(db: psycopg.Connection[Any]) -> 
     assert f'new_one = Table(\n    "new_one", metadata,\n    {columns}\n)' in tables.text(db)
 
 
-def test_generated_pages_name_the_command_that_writes_them(db: psycopg.Connection[Any]) -> None:
+def test_generated_pages_name_the_command_that_writes_them(db: Connection) -> None:
     for text in reference.pages(db).values():
         first = text.partition("\n")[0]
         assert "Generated" in first and reference.COMMAND in first
 
 
-def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: psycopg.Connection[Any]) -> None:
+def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: Connection) -> None:
     db.execute("comment on column workload.task.n_files_per_job is 'Another comment.'")
     db.execute("alter table workload.task alter column ram_unit set default 'MB'")
     text = _pages(db)["world-fields.md"]
@@ -73,7 +72,7 @@ def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: p
         assert f"## {section}\n\n`" in text
 
 
-def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any]) -> None:
+def test_a_change_of_the_catalogue_shows_in_the_pages(db: Connection) -> None:
     db.execute("alter table taskqueue.setting alter column queue_size set default 4999")
     db.execute("comment on view monitor.lease is 'Another comment.'")
     db.execute("comment on column monitor.lease.job_id is 'Another column.'")
@@ -85,7 +84,7 @@ def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any
     assert " Roles: operator; errors: PB001" in _item(pages["functions-taskqueue.md"], "match_job")
 
 
-def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection[Any]) -> None:
+def test_every_function_that_a_role_may_call_has_an_entry(db: Connection) -> None:
     granted = db.execute(
         "select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
         " cross join lateral aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee"
@@ -98,7 +97,7 @@ def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection
     assert missing == []
 
 
-def test_errors_of_a_function_include_those_of_functions_that_it_calls(db: psycopg.Connection[Any]) -> None:
+def test_errors_of_a_function_include_those_of_functions_that_it_calls(db: Connection) -> None:
     db.execute("create function monitor.inner_one() returns void language plpgsql as $$ begin"
                " raise exception 'no' using errcode = 'PB005'; end $$")  # fmt: skip
     db.execute("create function monitor.outer_one() returns void language sql as 'select monitor.inner_one()'")
@@ -121,7 +120,7 @@ def _states(texts: Mapping[str, str]) -> set[str]:
     } - {"XX000"}
 
 
-def test_every_error_of_ours_is_on_the_page_of_errors(db: psycopg.Connection[Any]) -> None:
+def test_every_error_of_ours_is_on_the_page_of_errors(db: Connection) -> None:
     folder = package_folder("sql")
     used = _states({path.name: path.read_text() for path in folder.rglob("*.sql")})
     assert used
@@ -131,7 +130,7 @@ def test_every_error_of_ours_is_on_the_page_of_errors(db: psycopg.Connection[Any
     assert documented == set(errors.SQLSTATES)
 
 
-def test_every_command_and_option_has_its_line(db: psycopg.Connection[Any]) -> None:
+def test_every_command_and_option_has_its_line(db: Connection) -> None:
     pages = _pages(db)
     listed = pages["commands.md"]
     assert len(commands.tree()) > 20
@@ -142,7 +141,7 @@ def test_every_command_and_option_has_its_line(db: psycopg.Connection[Any]) -> N
         assert missing == [], command.name
 
 
-def test_an_option_of_many_commands_is_explained_once(db: psycopg.Connection[Any]) -> None:
+def test_an_option_of_many_commands_is_explained_once(db: Connection) -> None:
     pages = _pages(db)
     assert "- `--setup SETUP`: " in _entry(pages["commands.md"], "Options of many commands")
     entry = _entry(pages["commands-jobs.md"], "broker match")
@@ -150,7 +149,7 @@ def test_an_option_of_many_commands_is_explained_once(db: psycopg.Connection[Any
     assert "The tenant" not in entry
 
 
-def test_public_classes_and_methods_of_python_have_their_entries(db: psycopg.Connection[Any]) -> None:
+def test_public_classes_and_methods_of_python_have_their_entries(db: Connection) -> None:
     text = _pages(db)["python.md"]
     for name in client.__all__:
         assert f"`class {name}" in _item(text, name.lower())

@@ -6,8 +6,6 @@ clock of the server jumps", lists the events that come too early or too late.
 
 import os
 import random
-import shutil
-import tempfile
 import threading
 import time
 import uuid
@@ -26,6 +24,7 @@ from broker.server import embedded
 from broker.upgrade import upgrade
 from tests.calls import Calls
 from tests.core.concurrency.racing import run_together
+from tests.throwaway import new_home
 
 LIBRARY = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0"))
@@ -50,25 +49,17 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[tuple[str, Path]]:
-    folder = Path(tempfile.mkdtemp(prefix="broker-clock-"))
-    folder.chmod(0o755)
-    offset = folder / "offset"
-    Machine("", offset).jump(0)
-    fake = {
-        "LD_PRELOAD": str(LIBRARY),
-        "FAKETIME_TIMESTAMP_FILE": str(offset),
-        "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "FAKETIME_DISABLE_SHM": "1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in fake.items():
-            patch.setenv(name, value)
-        server = embedded.up(folder)
-    upgrade(server.dsn)
-    yield server.dsn, offset
-    embedded.down(folder)
-    shutil.rmtree(folder)
+    with new_home("clock") as folder:
+        offset = folder / "offset"
+        Machine("", offset).jump(0)
+        switches = dict.fromkeys(["NO_CACHE", "DONT_FAKE_MONOTONIC", "DISABLE_SHM"], "1")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LD_PRELOAD", str(LIBRARY))
+            for name, value in {"TIMESTAMP_FILE": str(offset), **switches}.items():
+                patch.setenv(f"FAKETIME_{name}", value)
+            server = embedded.up(folder)
+        upgrade(server.dsn)
+        yield server.dsn, offset
 
 
 @pytest.fixture

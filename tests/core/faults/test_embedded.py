@@ -89,6 +89,20 @@ def server_processes(home: Path) -> list[int]:
     return found
 
 
+def one(dsn: str, query: str = "select 1") -> object:
+    """The one value of a query, asked over a connection of its own."""
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute(query.encode()).fetchone()
+    return row[0] if row else None
+
+
+def up_refuses(home: Path, *, match: str, hint: str = "", account_name: str | None = None) -> None:
+    """`up` fails with an error that matches, and with a hint that has these words."""
+    with pytest.raises(EmbeddedError, match=match) as raised:
+        embedded.up(home, account_name=account_name)
+    assert hint in str(raised.value.hint)
+
+
 def kill_server(home: Path) -> None:
     """kill -9 the postmaster, and wait until the kernel has taken it away."""
     pid = embedded.status(home).pid
@@ -110,8 +124,7 @@ def test_a_new_server_has_durable_settings_and_its_database(home: Path) -> None:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             assert connection.execute(f"show {setting}").fetchone() == ("on",)
         assert connection.execute("select current_database()").fetchone() == ("broker",)
-    with psycopg.connect(server.socket_dsn) as connection:
-        assert connection.execute("select inet_server_addr()").fetchone() == (None,)
+    assert one(server.socket_dsn, "select inet_server_addr()") is None
 
 
 @pytest.mark.slow
@@ -182,8 +195,7 @@ def test_a_restart_keeps_port_password_and_data(created: Path) -> None:
     assert embedded.status(created).state == "stopped"
     assert not embedded.down(created)
     assert embedded.up(created) == before
-    with psycopg.connect(before.dsn) as connection:
-        assert connection.execute("select to_regclass('kept')::text").fetchone() == ("kept",)
+    assert one(before.dsn, "select to_regclass('kept')::text") == "kept"
 
 
 @pytest.mark.slow
@@ -226,8 +238,7 @@ def test_a_first_start_killed_at_any_moment_is_repaired_by_the_next(home: Path) 
         program.kill()
         program.communicate()
         server = embedded.up(home)
-        with psycopg.connect(server.dsn) as connection:
-            assert connection.execute("select current_database()").fetchone() == ("broker",)
+        assert one(server.dsn, "select current_database()") == "broker"
         assert len(server_processes(home)) == 1
         assert not list(home.glob("cluster.new-*"))
         embedded.down(home)
@@ -237,8 +248,7 @@ def test_a_first_start_killed_at_any_moment_is_repaired_by_the_next(home: Path) 
 @pytest.mark.slow
 def test_a_server_outlives_the_program_that_started_it(created: Path) -> None:
     dsn = subprocess.run([sys.executable, "-c", UP, created], capture_output=True, text=True, check=True).stdout.strip()
-    with psycopg.connect(dsn) as connection:
-        assert connection.execute("select 1").fetchone() == (1,)
+    assert one(dsn) == 1
 
 
 @pytest.mark.representative
@@ -275,9 +285,7 @@ def test_a_start_waits_for_children_of_a_killed_server(created: Path, monkeypatc
             watcher.rollback()
     kill_server(created)
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.5)
-    with pytest.raises(EmbeddedError, match=f"still work on the data: {pid}") as raised:
-        embedded.up(created)
-    assert "kill" in str(raised.value.hint)
+    up_refuses(created, match=f"still work on the data: {pid}", hint="kill")
     monkeypatch.undo()
     threading.Timer(1, os.kill, [pid, signal.SIGTERM]).start()
     with psycopg.connect(embedded.up(created).dsn) as connection:  # waits until it has gone
@@ -290,8 +298,7 @@ def test_data_used_by_a_server_of_another_container_is_refused(created: Path, mo
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.2)
     with (created / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(EmbeddedError, match="not of this container"):
-            embedded.up(created)
+        up_refuses(created, match="not of this container")
     embedded.up(created)
 
 
@@ -326,8 +333,7 @@ def test_a_taken_port_is_replaced_by_a_free_one(created: Path) -> None:
         assert after.port != before.port
         assert after.note and f"port {before.port} is taken" in after.note and str(after.port) in after.note
         assert embedded.up(created).note is None
-        with psycopg.connect(after.dsn) as connection:
-            assert connection.execute("select 1").fetchone() == (1,)
+        assert one(after.dsn) == 1
 
 
 @pytest.mark.slow
@@ -375,17 +381,13 @@ def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
 def test_a_server_that_cannot_start_says_why(created: Path) -> None:
     with (created / "cluster" / "data" / "postgresql.conf").open("a") as conf:
         conf.write("max_connections = many\n")
-    with pytest.raises(EmbeddedError, match=r'did not start: invalid value .*"max_connections": "many"') as raised:
-        embedded.up(created)
-    assert "server.log" in str(raised.value.hint)
+    up_refuses(created, match=r'did not start: invalid value .*"max_connections": "many"', hint="server.log")
 
 
 def test_data_of_another_major_version_is_refused(created: Path) -> None:
     version = created / "cluster" / "data" / "PG_VERSION"
     version.write_text("13\n")
-    with pytest.raises(EmbeddedError, match="PostgreSQL 13") as raised:
-        embedded.up(created)
-    assert "BROKER_HOME" in str(raised.value.hint)
+    up_refuses(created, match="PostgreSQL 13", hint="BROKER_HOME")
 
 
 @pytest.mark.slow
@@ -394,8 +396,7 @@ def test_a_home_with_a_path_too_long_for_a_socket_works(home: Path) -> None:
     server = embedded.up(deep)
     try:
         assert len(str(server.socket_folder)) < 90
-        with psycopg.connect(server.socket_dsn) as connection:
-            assert connection.execute("select 1").fetchone() == (1,)
+        assert one(server.socket_dsn) == 1
     finally:
         embedded.down(deep)
         shutil.rmtree(server.socket_folder)
@@ -406,14 +407,12 @@ def test_a_socket_folder_of_another_account_is_refused(created: Path, monkeypatc
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setattr(embedded, "socket_folder", lambda home, account: folder)
-    with pytest.raises(EmbeddedError, match="is not a folder that only uid"):
-        embedded.up(created)
+    up_refuses(created, match="is not a folder that only uid")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(home: Path) -> None:
     (home / "file").touch()
-    with pytest.raises(EmbeddedError, match="cannot write to"):
-        embedded.up(home / "file" / "below")
+    up_refuses(home / "file" / "below", match="cannot write to")
 
 
 @pytest.mark.parametrize("name", ["cluster", "cluster/password", "cluster/port"])
@@ -436,8 +435,7 @@ def test_a_file_in_place_of_a_folder_is_an_error_in_two_lines(
 def test_variables_of_libpq_do_not_disturb_the_embedded_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
         monkeypatch.setenv(name, value)
-    with psycopg.connect(embedded.up(home).dsn) as connection:
-        assert connection.execute("select current_user").fetchone() == ("broker",)
+    assert one(embedded.up(home).dsn, "select current_user") == "broker"
 
 
 @pytest.mark.slow
@@ -463,11 +461,9 @@ def test_root_follows_no_link_that_the_servers_account_made(created: Path, name:
     placed.unlink(missing_ok=True)
     subprocess.run(["ln", "-s", victim, placed], check=True, user="nobody")
     if name == "postmaster.pid":  # the server's own programs cannot read it
-        with pytest.raises(EmbeddedError, match="Permission denied"):
-            embedded.up(created)
+        up_refuses(created, match="Permission denied")
     else:
-        with psycopg.connect(embedded.up(created).dsn) as connection:
-            assert connection.execute("select 1").fetchone() == (1,)
+        assert one(embedded.up(created).dsn) == 1
         embedded.down(created)
     assert victim.read_text() == f"{os.getpid()}\nkept\n"
     assert (victim.stat().st_uid, stat.S_IMODE(victim.stat().st_mode)) == (0, 0o600)
@@ -480,15 +476,13 @@ def test_a_pipe_or_folder_in_place_of_a_file_blocks_no_command(created: Path) ->
     assert embedded.status(created).state == "stopped"
     (data / "postmaster.pid").unlink()
     subprocess.run(["mkdir", data / "pgbroker.conf.new"], check=True, user="nobody")
-    with pytest.raises(EmbeddedError, match=r"cannot write .*/pgbroker\.conf"):
-        embedded.up(created)
+    up_refuses(created, match=r"cannot write .*/pgbroker\.conf")
 
 
 @root_only
 def test_root_trusts_no_home_that_others_write_to(created: Path) -> None:
     created.chmod(0o777)
-    with pytest.raises(EmbeddedError, match="others than root can write to"):
-        embedded.up(created)
+    up_refuses(created, match="others than root can write to")
 
 
 @pytest.mark.slow
@@ -500,24 +494,20 @@ def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
     moved = f"chown -R daemon: {created}/cluster/data {created}/cluster/socket"
     assert moved in str(raised.value.hint)
     subprocess.run(moved.split(), check=True)
-    with psycopg.connect(embedded.up(created, account_name="daemon").dsn) as connection:
-        assert connection.execute("select 1").fetchone() == (1,)
+    assert one(embedded.up(created, account_name="daemon").dsn) == 1
     assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
     embedded.down(created)
     embedded.up(created)  # the owner of the data is known from now on
     assert Path(f"/proc/{embedded.status(created).pid}").owner() == "daemon"
     for name, said in (("nobody-like", "has no account nobody-like"), ("root", "refuses to run as root")):
-        with pytest.raises(EmbeddedError, match=said):
-            embedded.up(created / "other", account_name=name)
+        up_refuses(created / "other", account_name=name, match=said)
 
 
 @root_only
 def test_a_home_below_a_closed_folder_is_refused(home: Path) -> None:
     closed = home / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(EmbeddedError, match=f"cannot pass through the folder {closed}") as raised:
-        embedded.up(closed / "home")
-    assert "BROKER_HOME" in str(raised.value.hint)
+    up_refuses(closed / "home", match=f"cannot pass through the folder {closed}", hint="BROKER_HOME")
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 
 
@@ -533,8 +523,7 @@ def test_programs_below_a_closed_folder_are_copied_once(home: Path) -> None:
     closed.chmod(0o700)
     hidden = Installation(package / original.name / "bin", binaries.find().major)
     server = embedded.up(home, installation=hidden)
-    with psycopg.connect(server.dsn) as connection:
-        assert connection.execute("select 1").fetchone() == (1,)
+    assert one(server.dsn) == 1
     (copy,) = (home / "binaries").iterdir()
     inode = copy.stat().st_ino
     embedded.down(home, installation=hidden)
@@ -569,8 +558,7 @@ def run_as(uid: int, home: Path) -> str:
 @root_only
 def test_another_user_runs_a_server_as_itself(home: Path) -> None:
     uid = 65534
-    with psycopg.connect(run_as(uid, home)) as connection:
-        assert connection.execute("select 1").fetchone() == (1,)
+    assert one(run_as(uid, home)) == 1
     assert Path(f"/proc/{embedded.status(home).pid}").stat().st_uid == uid
 
 

@@ -7,24 +7,22 @@ agent never got are among the leased. BROKER_TEST_KILL_SECONDS=600 kills two hun
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from broker.server import embedded, postmaster
-from tests.calls import Calls
+from tests.calls import Calls, Connection
+from tests.throwaway import new_home
 
 WORKER = Path(__file__).parent / "worker.py"
 KILLS = max(16, int(float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0")) / 3))
@@ -96,19 +94,15 @@ class Field:
 
 @pytest.fixture
 def field_of_work(installed_home: Path) -> Iterator[Field]:
-    home = Path(tempfile.mkdtemp(prefix="broker-kill-"))
-    home.chmod(0o755)
-    subprocess.run(["cp", "-a", installed_home / "cluster", home], check=True)
-    server = embedded.up(home)
-    work = Field(home, server.dsn, iter(range(1, 10_000)))
-    try:
-        yield work
-    finally:
-        for process in work.running.values():
-            process.kill()
-            process.wait()
-        embedded.down(home)
-        shutil.rmtree(home)
+    with new_home("kill") as home:
+        subprocess.run(["cp", "-a", installed_home / "cluster", home], check=True)
+        work = Field(home, embedded.up(home).dsn, iter(range(1, 10_000)))
+        try:
+            yield work
+        finally:
+            for process in work.running.values():
+                process.kill()
+                process.wait()
 
 
 @dataclass
@@ -257,7 +251,7 @@ def kill_a_backend(work: Field, chance: random.Random) -> None:
             until_it_ends(connection)
 
 
-def until_it_ends(connection: psycopg.Connection[Any]) -> None:
+def until_it_ends(connection: Connection) -> None:
     """Wait until the server notices that a backend was killed: before, it answers as if nothing had been."""
     until = time.monotonic() + 60
     with pytest.raises(psycopg.OperationalError):
@@ -276,7 +270,7 @@ def until_it_answers(work: Field) -> None:
 
 
 @pytest.mark.representative
-def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: Connection) -> None:
     """The agent dies between the match and the answer: no other agent gets the job until its lease expires."""
     q = Calls(db)
     q.insert_many([1, 2])

@@ -1,14 +1,11 @@
 """One setup for the tests of the history; nothing is kept."""
 
-from typing import Any
-
-import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
 
 @pytest.fixture
-def q(rolled_back: psycopg.Connection[Any]) -> Calls:
+def q(rolled_back: Connection) -> Calls:
     """The calls in setup default; all is undone afterwards."""
     return Calls(rolled_back)

@@ -3,19 +3,18 @@
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
+from tests.calls import Connection
 from tests.core.oracle.packing import Instance, Schedule, Step, Type
 
-Connection = psycopg.Connection[Any]
 TASK = 1
 FIRST = 100  # id of the first step
+Case = tuple[list[Type], list[Instance], list[Step], int | None, bool]
 
 
 def numbers(least: int, most: int) -> st.SearchStrategy[Fraction]:
@@ -26,9 +25,7 @@ def numbers(least: int, most: int) -> st.SearchStrategy[Fraction]:
 
 
 @st.composite
-def inputs(
-    draw: st.DrawFn, steps: int, instances: int
-) -> tuple[list[Type], list[Instance], list[Step], int | None, bool]:
+def inputs(draw: st.DrawFn, steps: int, instances: int) -> Case:
     """A catalogue, instances that are partly used, steps with and without hints, a limit, which go first."""
     types = [
         Type(f"t{n}", draw(numbers(1, 8)), draw(numbers(1, 8)), Fraction(draw(st.integers(0, 4))))
@@ -69,7 +66,7 @@ def put(db: Connection, types: Sequence[Type], there: Sequence[Instance], steps:
     db.execute("select instance.reserve_ids('m')")
 
 
-def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]) -> None:
+def compare(db: Connection, case: Case) -> None:
     """Put one input through both, in a transaction that is undone, and compare placements and releases."""
     types, there, steps, most, cheapest_first = case
     with db.transaction(force_rollback=True):
@@ -106,27 +103,21 @@ quickly = settings(deadline=None, suppress_health_check=[HealthCheck.function_sc
 @pytest.mark.slow
 @settings(quickly, max_examples=400)
 @given(case=inputs(steps=25, instances=8))
-def test_placements_are_those_of_the_model(
-    rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
-) -> None:
+def test_placements_are_those_of_the_model(rolled_back: Connection, case: Case) -> None:
     compare(rolled_back, case)
 
 
 @pytest.mark.drawn
 @settings(quickly, max_examples=1000)
 @given(case=inputs(steps=25, instances=8))
-def test_placements_are_those_of_the_model_in_a_thousand_cases(
-    rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
-) -> None:
+def test_placements_are_those_of_the_model_in_a_thousand_cases(rolled_back: Connection, case: Case) -> None:
     compare(rolled_back, case)
 
 
 @pytest.mark.drawn
 @settings(quickly, max_examples=60)
 @given(case=inputs(steps=200, instances=40))
-def test_placements_of_larger_inputs_are_those_of_the_model(
-    rolled_back: Connection, case: tuple[list[Type], list[Instance], list[Step], int | None, bool]
-) -> None:
+def test_placements_of_larger_inputs_are_those_of_the_model(rolled_back: Connection, case: Case) -> None:
     compare(rolled_back, case)
 
 
@@ -139,10 +130,9 @@ def test_placements_are_those_of_the_model_over_hundreds_of_instances(rolled_bac
         Instance(n, draw.choice("t0 t1 t2".split()), Fraction(draw.randint(1, 40)), Fraction(draw.randint(1, 40)))
         for n in range(1, 601)
     ]
+    hints = [None, None, "t0", "t1"]
     steps = [
-        Step(
-            FIRST + n, Fraction(draw.randint(0, 9)), Fraction(draw.randint(0, 9)), draw.choice([None, None, "t0", "t1"])
-        )
+        Step(FIRST + n, Fraction(draw.randint(0, 9)), Fraction(draw.randint(0, 9)), draw.choice(hints))
         for n in range(900)
     ]
     compare(rolled_back, (types, there, steps, None, False))

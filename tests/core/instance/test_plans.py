@@ -1,7 +1,5 @@
 """Calls find rows by keys among 20,000 steps on 10,000 instances, of 1,000 tasks, and 100 jobs for a cloud queue."""
 
-from collections.abc import Callable, Iterator
-
 import psycopg
 import pytest
 
@@ -41,25 +39,14 @@ CALLS = {
     "old ones": ("select * from instance.forget_ended('default')", 2),
 }
 
-_loaded: list[str] = []  # the database of this process
 
-
-@pytest.fixture
-def full(new_database: Callable[..., str]) -> Iterator[Calls]:
-    """Loaded once; changes of a test are rolled back."""
-    if not _loaded:
-        dsn = new_database(kept=True)
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
-            world.load(connection, [{"instance_types": types, "queues": QUEUES}])
-            for statement in LOAD.split(";\n"):
-                connection.execute(statement.encode())
-            Calls(connection).insert_many(range(1, 10_001), Sites=["LARGE"])
-            Calls(connection).insert_many(range(10_001, 10_101), Sites=["CLOUD"])
-            connection.execute("vacuum (analyze)")
-        _loaded.append(dsn)
-    with psycopg.connect(_loaded[0], autocommit=True) as connection, connection.transaction(force_rollback=True):
-        yield Calls(connection)
+def load(q: Calls) -> None:
+    types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
+    world.load(q.connection, [{"instance_types": types, "queues": QUEUES}])
+    for statement in LOAD.split(";\n"):
+        q.connection.execute(statement.encode())
+    q.insert_many(range(1, 10_001), Sites=["LARGE"])
+    q.insert_many(range(10_001, 10_101), Sites=["CLOUD"])
 
 
 def read_by(q: Calls, call: str) -> dict[tuple[str, str], int]:

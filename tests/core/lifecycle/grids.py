@@ -45,9 +45,7 @@ def grid(
 
 def load(db: Connection, setup: str, **options: Any) -> None:
     """Load the grid into a setup, whose clock is stopped at noon."""
-    db.execute(
-        "select 1"
-    )  # a transaction that is rolled back later is open from here on: the load commits none of its own
+    db.execute("select 1")  # a transaction that is rolled back later is open now: the load commits none of its own
     world.load(db, [grid(**options)], setup=setup)
 
 

@@ -4,14 +4,12 @@ import random
 from math import ceil
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.core.lifecycle.timeouts import job_state, make
 from tests.core.oracle.timeouts import Job, Queue, World
 
-Connection = psycopg.Connection[Any]
 A, B, PAUSED, SLOTS = Queue("A"), Queue("B"), Queue("P", "paused"), Queue("S")
 LIMIT = "FAST_REBRO_THRESHOLD_NQUEUE_S"
 QUEUED = ["defined", "assigned", "activated", "starting"]

@@ -10,10 +10,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, Match, resource
+from tests.calls import Calls, Connection, Match, resource
 from tests.commands import Cli
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 Share = tuple[str, str | None, float | None, float | None]  # gshare, parent, target, running (HS06)
 

@@ -1,16 +1,15 @@
 """Ready jobs: their part of the input is at a storage that their queue reads from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import world
+from tests.calls import Connect, Connection
 from tests.core.lifecycle import grids
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 
@@ -35,62 +34,47 @@ def _activated(db: Connection) -> list[int]:
 
 
 SIX = _files(*"abcdef")
-AFTER = {"main": {"files": SIX, "replicas": {"DISKA": {}}}}
-CASES = {
+PAIRS = {"split": {"nFilesPerJob": 2}}
+
+
+def copies(names: str = "abcdef", **replicas: Row) -> Row:
+    """A dataset of these files, and its copies by storage."""
+    return {"files": _files(*names), "replicas": replicas}
+
+
+def found(number: int, total: int) -> Row:
+    """A copy that has so many files of so many."""
+    return {"found": number, "total": total}
+
+
+WHOLE = copies(DISKA={})
+AFTER = {"main": WHOLE}
+# Datasets, fields of the task, and the parts whose jobs are activated.
+CASES: dict[str, tuple[Row, Row, list[int]]] = {
     "no copy": ({"main": {"files": SIX}}, {}, []),
     "a complete copy": (AFTER, {}, [1, 2, 3, 4, 5, 6]),
-    "on tape, or at another queue": ({"main": {"files": SIX, "replicas": {"TAPEA": {}, "DISKB": {}}}}, {}, []),
-    "the first files": ({"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}}}}, {}, [1, 2, 3]),
-    "the first files of two copies": (
-        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 2, "total": 6}, "MOREA": {"found": 4, "total": 6}}}},
-        {},
-        [1, 2, 3, 4],
-    ),
-    "a part that has not arrived as a whole": (
-        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}}}},
-        {"split": {"nFilesPerJob": 2}},
-        [1],
-    ),
-    "all files, but more are to come": (
-        {"main": {"files": SIX[:5], "replicas": {"DISKA": {"found": 5, "total": 9}}}},
-        {"split": {"nFilesPerJob": 2}},
-        [1, 2, 3],
-    ),
-    "named files": ({"main": {"files": SIX, "replicas": {"DISKA": {"lfns": ["b", "e"]}}}}, {}, [2, 5]),
+    "on tape, or at another queue": ({"main": copies(TAPEA={}, DISKB={})}, {}, []),
+    "the first files": ({"main": copies(DISKA=found(3, 6))}, {}, [1, 2, 3]),
+    "the first files of two copies": ({"main": copies(DISKA=found(2, 6), MOREA=found(4, 6))}, {}, [1, 2, 3, 4]),
+    "a part that has not arrived as a whole": ({"main": copies(DISKA=found(3, 6))}, PAIRS, [1]),
+    "all files, but more are to come": ({"main": copies("abcde", DISKA=found(5, 9))}, PAIRS, [1, 2, 3]),
+    "named files": ({"main": copies(DISKA={"lfns": ["b", "e"]})}, {}, [2, 5]),
     "two copies that complete each other": (
-        {"main": {"files": SIX, "replicas": {"DISKA": {"found": 3, "total": 6}, "MOREA": {"lfns": ["d", "f"]}}}},
-        {"split": {"nFilesPerJob": 2}},
-        [1, 2],
+        {"main": copies(DISKA=found(3, 6), MOREA={"lfns": ["d", "f"]})}, PAIRS, [1, 2]
     ),
     "named files of two copies": (
-        {"main": {"files": SIX, "replicas": {"DISKA": {"lfns": ["a", "d"]}, "MOREA": {"lfns": ["b", "e"]}}}},
-        {"split": {"nFilesPerJob": 2}},
-        [1],
+        {"main": copies(DISKA={"lfns": ["a", "d"]}, MOREA={"lfns": ["b", "e"]})}, PAIRS, [1]
     ),
-    "a second dataset that lacks files": (
-        {**AFTER, "second": {"files": _files(*"uvw"), "replicas": {"DISKA": {"found": 1, "total": 3}}}},
-        {},
-        [1, 4, 5, 6],
-    ),
+    "a second dataset that lacks files": ({**AFTER, "second": copies("uvw", DISKA=found(1, 3))}, {}, [1, 4, 5, 6]),
     "a name of two datasets": (
-        {
-            "main": {"files": SIX, "replicas": {"DISKA": {"found": 4, "total": 6}}},
-            "second": {"files": _files(*"abcdef"), "replicas": {"DISKA": {"lfns": ["e"]}}},
-        },
-        {},
-        [1, 2, 3, 4, 5],
+        {"main": copies(DISKA=found(4, 6)), "second": copies(DISKA={"lfns": ["e"]})}, {}, [1, 2, 3, 4, 5]
     ),
     "the same names in other parts": (
-        {
-            "main": {"files": SIX, "replicas": {"DISKA": {"found": 4, "total": 6}}},
-            "second": {"files": _files(*"ebcd"), "replicas": {"DISKA": {"lfns": ["e", "b"]}}},
-        },
-        {},
-        [1, 2, 3, 4],
+        {"main": copies(DISKA=found(4, 6)), "second": copies("ebcd", DISKA={"lfns": ["e", "b"]})}, {}, [1, 2, 3, 4]
     ),
     "a second dataset without files": ({**AFTER, "second": {"files": []}}, {}, [1, 2, 3, 4, 5, 6]),
     "a pseudo dataset": ({**AFTER, "second": {"type": "pseudo_input", "files": _files("x")}}, {}, [1, 2, 3, 4, 5, 6]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("datasets", "task", "expected"), CASES.values(), ids=CASES)
@@ -285,7 +269,7 @@ def _read(db: Connection) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.own_database
-def test_only_named_files_and_jobs_that_may_be_ready_are_read(connect: Callable[..., Connection]) -> None:
+def test_only_named_files_and_jobs_that_may_be_ready_are_read(connect: Connect) -> None:
     """Four fifths of 100 tasks with 5,000 files have no copy at their queue: files are counted in the index."""
     db = connect()
     db.execute(

@@ -1,8 +1,5 @@
 """Calls of agents, and looks at one job, find their rows by keys among 20,000 jobs."""
 
-from collections.abc import Callable, Iterator
-
-import psycopg
 import pytest
 
 from tests.calls import Calls
@@ -27,10 +24,8 @@ WAIT = """
      cross join unnest(p.made) made_one
 """
 
-_loaded: list[str] = []  # the database of this process
 
-
-def _load(q: Calls) -> None:
+def load(q: Calls) -> None:
     requirements = '{"OwnerDN": "ann", "OwnerGroup": "g", "CPUTime": 500}'
     q.rows("select taskqueue.insert_job('default', 1, %s, 1)", requirements)
     q.connection.execute(
@@ -55,19 +50,6 @@ def _load(q: Calls) -> None:
     q.rows(WAIT)
     q.connection.execute("update taskqueue.job set brokered = true where job_id > 1")
     q.rows("select workload.fold_counts()")
-    q.connection.execute("vacuum (analyze)")
-
-
-@pytest.fixture
-def full(new_database: Callable[..., str]) -> Iterator[Calls]:
-    """Loaded once; changes of a test are rolled back."""
-    if not _loaded:
-        dsn = new_database(kept=True)
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            _load(Calls(connection))
-        _loaded.append(dsn)
-    with psycopg.connect(_loaded[0], autocommit=True) as connection, connection.transaction(force_rollback=True):
-        yield Calls(connection)
 
 
 RUNNING, SENT, WAITING, ASSIGNED = (FIRST + JOBS // 2 + n for n in (0, 1, 2, 3))

@@ -1,6 +1,5 @@
 """States of a job: the allowed changes, the effect of agents' calls, and cancelling."""
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -8,11 +7,10 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
-from tests.calls import Calls
+from tests.calls import Calls, Connect, Connection
 from tests.core.concurrency.racing import Attempt
 from tests.core.lifecycle import grids
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 STATUSES = [
     "pending", "throttled", "defined", "assigned", "activated", "sent", "starting", "running", "holding",
@@ -20,17 +18,13 @@ STATUSES = [
 ]  # fmt: skip
 ENDS = {"finished", "failed", "cancelled", "closed"}
 FORWARD = {
-    "pending": {"throttled", "defined"},
-    "throttled": {"defined"},
-    "defined": {"throttled", "assigned"},
-    "assigned": {"activated"},
-    "activated": {"sent"},
-    "sent": {"activated", "starting", "running"},
+    "pending": {"throttled", "defined"}, "throttled": {"defined"}, "defined": {"throttled", "assigned"},
+    "assigned": {"activated"}, "activated": {"sent"}, "sent": {"activated", "starting", "running"},
     "starting": {"activated", "running"},
     "running": {"activated", "holding", "transferring", "finished"},
     "holding": {"activated", "transferring", "finished"},
     "transferring": {"activated", "holding", "finished"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -214,7 +208,7 @@ def test_a_cancelled_task_is_brokered_no_more(db: Connection) -> None:
     assert _error(db, "select lifecycle.cancel_task('s', 2)").sqlstate == "PB004"
 
 
-def test_work_returned_to_its_task_gets_a_new_job(connect: Callable[..., Connection]) -> None:
+def test_work_returned_to_its_task_gets_a_new_job(connect: Connect) -> None:
     db = connect()
     grids.load(db, "s")
     db.execute("call brokerage.broker_jobs('s', p_seed => 1)")
@@ -303,7 +297,7 @@ def test_loading_a_world_does_not_move_the_jobs_of_this_database(
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
 
 
-def test_a_load_waits_for_a_caller_who_moves_its_jobs(connect: Callable[..., Connection]) -> None:
+def test_a_load_waits_for_a_caller_who_moves_its_jobs(connect: Connect) -> None:
     """A job that is activated while a load would delete it is there afterwards."""
     first, second, observer = (Calls(connect()) for _ in range(3))
     grids.load(first.connection, "s")
@@ -398,7 +392,7 @@ def test_ids_given_by_brokerage_are_reserved_for_brokerage(db: Connection) -> No
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
 
 
-def test_jobs_made_in_another_database_leave_their_ids_to_themselves(connect: Callable[..., Connection]) -> None:
+def test_jobs_made_in_another_database_leave_their_ids_to_themselves(connect: Connect) -> None:
     db = connect()
     grids.load(db, "s")
     [(last,)] = db.execute("select last_value from workload.job_id").fetchall()

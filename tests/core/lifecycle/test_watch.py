@@ -1,18 +1,16 @@
 """lifecycle.watch and `broker watchdog`: everything in one call, races with agents. The loop: tests/core/operate."""
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connect, Connection
 from tests.commands import Cli
 from tests.core.concurrency.racing import run_together
 from tests.core.lifecycle.timeouts import add, ago, job_state, lease, make, outcome
 from tests.core.oracle.timeouts import Job, Queue, World
 
-Connection = psycopg.Connection[Any]
 A = Queue("A")
 CONFIG = {"FAST_REBRO_THRESHOLD_NQUEUE_S": 1.0}
 
@@ -135,9 +133,7 @@ def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -
     assert q.inconsistencies() == []
 
 
-def test_simultaneous_fast_rebrokerage_moves_the_jobs_of_one_call(
-    db: Connection, connect: Callable[..., Connection]
-) -> None:
+def test_simultaneous_fast_rebrokerage_moves_the_jobs_of_one_call(db: Connection, connect: Connect) -> None:
     q = make(db, World(CONFIG, [Job("assigned", A, task=1)] * 10), [A])
     with connect().cursor() as first:
         first.execute("begin")
@@ -148,7 +144,7 @@ def test_simultaneous_fast_rebrokerage_moves_the_jobs_of_one_call(
     assert q.value("select count(*) from workload.job where status = 'assigned'") == 3
 
 
-def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Connect) -> None:
     """The heartbeat is uncommitted when candidates are read: the job is passed over, and then it is not overdue."""
     q = make(db, World(), [A])
     add(q, [Job("running", modified=3, reported=3)])
@@ -162,9 +158,7 @@ def test_a_heartbeat_committed_during_a_watch_counts(db: Connection, connect: Ca
 
 
 @pytest.mark.representative
-def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(
-    db: Connection, connect: Callable[..., Connection]
-) -> None:
+def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(db: Connection, connect: Connect) -> None:
     q, other = make(db, World({}, [Job("sent")] * 3), [A]), Calls(connect())
     for number in (1, 2, 3):
         lease(q, number, "matched", matched_at=ago(0.6), expires_at=ago(0.1))

@@ -3,13 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connection, requirements
 from tests.core.oracle.timeouts import Job, Queue, World
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+# Fields of jobs with the names of their columns, and those that hold hours.
+_SAME = "status label priority sub_status processing_type relocation_flag workflow".split()
+_AGES = "created modified state_changed activated".split()
 
 
 def ago(hours: float | None) -> datetime | None:
@@ -17,7 +19,7 @@ def ago(hours: float | None) -> datetime | None:
     return None if hours is None else NOW - timedelta(hours=hours)
 
 
-def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue], profile: str = "documented") -> Calls:
+def make(connection: Connection, world: World, queues: list[Queue], profile: str = "documented") -> Calls:
     """Put the world into setup default, whose clock is stopped at NOW; jobs get ids from 1 in their order."""
     q = Calls(connection)
     q.rows("select taskqueue.set_settings('default', '{}')")
@@ -43,30 +45,15 @@ def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue],
 def add(q: Calls, jobs: list[Job], first: int = 1) -> None:
     """Jobs, with ids from `first` on; those with a report are leased."""
     rows = [
-        [
-            number,
-            job.status,
-            job.queue.name if job.queue else None,
-            job.label,
-            job.priority,
-            job.sub_status,
-            job.task,
-            job.processing_type,
-            job.relocation_flag,
-            job.workflow,
-            job.group,
-            ago(job.created),
-            ago(job.modified),
-            ago(job.state_changed),
-            ago(job.activated),
-        ]
+        [number, job.queue.name if job.queue else None, job.task, job.group]
+        + [getattr(job, name) for name in _SAME] + [ago(getattr(job, name)) for name in _AGES]
         for number, job in enumerate(jobs, first)
-    ]
+    ]  # fmt: skip
+    columns = ["job_id", "queue", "task_id", "working_group", *_SAME, *_AGES]
     with q.connection.cursor() as cursor:
         cursor.executemany(
-            "insert into workload.job (setup, job_id, status, queue, label, priority, sub_status, task_id,"
-            " processing_type, relocation_flag, workflow, working_group, created, modified, state_changed, activated,"
-            f" gshare) values ('default', {', '.join(['%s'] * 15)}, 'S')",
+            f"insert into workload.job (setup, {', '.join(columns)}, gshare)"
+            f" values ('default', {', '.join(['%s'] * len(columns))}, 'S')".encode(),
             rows,
         )
     for number, job in enumerate(jobs, first):

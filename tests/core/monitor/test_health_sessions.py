@@ -10,11 +10,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.calls import Calls, Connection
+from tests.calls import Calls, Connect, Connection
 from tests.core.monitor.conftest import look
 from tests.core.monitor.test_health_settings import burn
-
-Connect = Callable[..., Connection]
 
 
 def session(connection: Connection) -> str:

@@ -1,9 +1,6 @@
 """Settings that cost jobs or time: as the session has them, as roles have them, as the server has them."""
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,7 +10,7 @@ from broker.server import embedded
 from broker.upgrade import upgrade
 from tests.calls import Calls, Connection
 from tests.core.monitor.conftest import Health, look
-from tests.throwaway import programs
+from tests.throwaway import new_home, programs
 
 
 @pytest.mark.parametrize(
@@ -70,15 +67,11 @@ ILL = {
 @pytest.fixture(scope="module")
 def ill() -> Iterator[str]:
     """The DSN of a server with every setting that belongs to the server wrong, and few connections."""
-    home = Path(tempfile.mkdtemp(prefix="broker-ill-"))
-    home.chmod(0o755)
-    installation = programs("")
     settings = {**ILL, "max_connections": "12", "max_prepared_transactions": "2"}
-    server = embedded.up(home, installation=installation, settings=settings)
-    upgrade(server.superuser_dsn())
-    yield server.superuser_dsn()
-    embedded.down(home, installation=installation)
-    shutil.rmtree(home)
+    with new_home("ill", programs("")) as home:
+        server = embedded.up(home, installation=programs(""), settings=settings)
+        upgrade(server.superuser_dsn())
+        yield server.superuser_dsn()
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """The pages of `broker jobs`, `tasks` and `leases` are read by the key: no table is read whole, counted or sorted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker.cli.shared import listing
@@ -14,10 +13,8 @@ JOBS = 20_000
 FIRST = 10**12
 INSERTED = 5_000  # ids of jobs that were only inserted, in three states
 
-_loaded: list[str] = []  # the database of this process
 
-
-def _load(q: Calls) -> None:
+def load(q: Calls) -> None:
     requirements = '{"OwnerDN": "ann", "OwnerGroup": "g", "CPUTime": 500}'
     q.rows("select taskqueue.insert_job('default', %s, %s, 1)", 10 * INSERTED, requirements)
     q.connection.execute(
@@ -49,19 +46,6 @@ def _load(q: Calls) -> None:
          cross join taskqueue.task_queue q;
         """.encode()
     )
-    q.connection.execute("vacuum (analyze)")
-
-
-@pytest.fixture
-def full(new_database: Callable[..., str]) -> Iterator[Calls]:
-    """Loaded once; nothing changes it."""
-    if not _loaded:
-        dsn = new_database(kept=True)
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            _load(Calls(connection))
-        _loaded.append(dsn)
-    with psycopg.connect(_loaded[0], autocommit=True) as connection:
-        yield Calls(connection)
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -3,18 +3,17 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import world
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 _COLUMNS = "status, waiting, starting, running, waiting_cores, starting_cores, running_cores"
 
 
 @pytest.fixture
-def q(rolled_back: psycopg.Connection[Any]) -> Calls:
+def q(rolled_back: Connection) -> Calls:
     q = Calls(rolled_back)
     q.set_clock(NOON)
     return q

@@ -5,14 +5,12 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker import world
 from broker.listed import REASONS
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
-Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

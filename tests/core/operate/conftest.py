@@ -12,8 +12,7 @@ import pytest
 
 from broker.operate.loops import LOOPS, Loop
 from broker.operate.runner import LOG, Runner
-
-Connection = psycopg.Connection[Any]
+from tests.calls import Connection
 
 
 def until(condition: Callable[[], object], seconds: float = 30) -> None:

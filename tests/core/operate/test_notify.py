@@ -10,11 +10,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from broker.operate import notify
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 
 WAITING = "{value} jobs wait: too many"
 
@@ -60,7 +59,7 @@ def hook() -> Iterator[Hook]:
 
 
 @pytest.fixture
-def q(rolled_back: psycopg.Connection[Any]) -> Calls:
+def q(rolled_back: Connection) -> Calls:
     """A setup in which an alert fires."""
     q = Calls(rolled_back)
     rule = {"figure": "jobs_waiting", "by_label": "owner_group", "above": 1, "summary": WAITING, "severity": "critical"}

@@ -18,11 +18,11 @@ from broker.operate import batch
 from broker.operate import loops as all_loops
 from broker.operate.log import JsonLines, TextLines
 from broker.operate.loops import LOOPS, Loop, Round
-from tests.calls import Calls
+from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.core.lifecycle import grids
 from tests.core.lifecycle.timeouts import add, ago, job_state, lease, make
-from tests.core.operate.conftest import Connection, Lines, Process, Start, until
+from tests.core.operate.conftest import Lines, Process, Start, until
 from tests.core.oracle.timeouts import Job, Queue, World
 
 A = Queue("A")
@@ -317,8 +317,7 @@ def test_wrong_options_of_run_are_refused(cli: Cli, words: list[str], error: str
 
 
 def test_a_run_for_an_unknown_setup_is_refused(cli: Cli) -> None:
-    printed = cli("run", "--setup", "nowhere")
-    assert (printed.code, "there is no setup 'nowhere'" in printed.err) == (1, True)
+    cli("run", "--setup", "nowhere").refuses("there is no setup 'nowhere'")
 
 
 def test_a_line_of_the_log_is_text_or_json() -> None:

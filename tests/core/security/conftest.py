@@ -10,13 +10,16 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.calls import Calls
 from tests.pooler import PROGRAM, Pooler
 
 PASSWORD = "not a secret"
+Session = Callable[..., Calls]
+Login = Callable[..., str]
 
 
 @pytest.fixture
-def login(db: psycopg.Connection[Any], server_dsn: str) -> Iterator[Callable[..., str]]:
+def login(db: psycopg.Connection[Any], server_dsn: str) -> Iterator[Login]:
     """A function that makes a login which is a member of the roles given, and returns its name; dropped at the end."""
     made: list[str] = []
 
@@ -33,6 +36,38 @@ def login(db: psycopg.Connection[Any], server_dsn: str) -> Iterator[Callable[...
     for name in made:
         db.execute(sql.SQL("drop owned by {}").format(sql.Identifier(name)))
         db.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def session(dsn: str) -> Iterator[Session]:
+    """A function that logs in: `session(user, setup="default")`."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def connect(user: str, setup: str = "default") -> Calls:
+        opened.append(psycopg.connect(dsn, user=user, password=PASSWORD, autocommit=True))
+        return Calls(opened[-1], setup)
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+def identify(q: Calls, role: str, group: str | None = None, owner: str | None = None, setup: str = "default") -> None:
+    """Give a role an identity in a setup: private if a group or an owner is named."""
+    private = group is not None or owner is not None
+    q.rows("select resource.set_identity(%s, %s, %s, %s, %s)", setup, role, private, group, owner)
+
+
+@pytest.fixture
+def identified(db: psycopg.Connection[Any], login: Login, session: Session) -> Session:
+    """A function that logs in with an identity: `identified("broker_agent", group=None, owner=None, setup=...)`."""
+
+    def make(role: str, group: str | None = None, owner: str | None = None, setup: str = "default") -> Calls:
+        user = login(role)
+        identify(Calls(db), user, group, owner, setup)
+        return session(user, setup)
+
+    return make
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from tests.calls import Calls
-
-Db = psycopg.Connection[Any]
+from tests.calls import Calls, Connect, Connection
+from tests.core.security.conftest import Login
 
 MEGABYTE = 2**20
 # Ordinary values of parameters, by their name.
@@ -64,7 +62,7 @@ select p.oid::regprocedure::text as function, n.nspname, p.proname, a.name,
 """
 
 
-def _stored(db: Db) -> dict[str, int]:
+def _stored(db: Connection) -> dict[str, int]:
     tables = db.execute("""
         select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where c.relkind = 'r' and n.nspname in ('resource', 'workload', 'taskqueue', 'lifecycle', 'instance')
@@ -74,9 +72,7 @@ def _stored(db: Db) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_every_argument_of_agents_and_submitters_has_a_bound(
-    db: Db, connect: Callable[..., Db], login: Callable[..., str]
-) -> None:
+def test_every_argument_of_agents_and_submitters_has_a_bound(db: Connection, connect: Connect, login: Login) -> None:
     Calls(db).insert(1)
     who = login("broker_agent", "broker_submitter")
     db.execute("select resource.set_identity('default', %s)", [who])
@@ -108,7 +104,7 @@ def test_every_argument_of_agents_and_submitters_has_a_bound(
 
 
 @pytest.fixture
-def q(rolled_back: Db) -> Calls:
+def q(rolled_back: Connection) -> Calls:
     return Calls(rolled_back)
 
 

@@ -1,10 +1,8 @@
 """A caller's settings change how PostgreSQL reads texts in a function's body, and so must not matter there."""
 
-from collections.abc import Callable
-from typing import Any
-
-import psycopg
 import pytest
+
+from tests.calls import Connect
 
 CALLS = [
     r"brokerage.like_text('50%_\')",
@@ -23,9 +21,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_standard_conforming_strings_of_a_caller_change_no_answer(
-    connect: Callable[..., psycopg.Connection[Any]], call: str
-) -> None:
+def test_standard_conforming_strings_of_a_caller_change_no_answer(connect: Connect, call: str) -> None:
     expected = connect().execute(f"select {call}").fetchone()
     caller = connect()
     caller.execute("set escape_string_warning = off")

@@ -1,20 +1,18 @@
 """resource.change: changes by hand, their authors, and the values before."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.calls import Calls
+from tests.calls import Calls, Connect, Connection
 from tests.core.lifecycle import grids
 
-Db = psycopg.Connection[Any]
 Change = tuple[str, str, Any, Any]
 
 
-def changes(db: Db, setup: str | None = "default") -> list[Change]:
+def changes(db: Connection, setup: str | None = "default") -> list[Change]:
     """The changes since the last call: object, name, before, after."""
     rows = db.execute(
         "with gone as (delete from resource.change returning *)"
@@ -24,7 +22,7 @@ def changes(db: Db, setup: str | None = "default") -> list[Change]:
 
 
 @pytest.fixture
-def q(rolled_back: Db) -> Calls:
+def q(rolled_back: Connection) -> Calls:
     """A setup whose first changes are forgotten."""
     q = Calls(rolled_back)
     q.insert(1, Sites=["S"])
@@ -97,7 +95,7 @@ def test_cancelled_jobs_are_recorded(q: Calls) -> None:
     assert changes(q.connection) == []
 
 
-def test_a_cancelled_task_is_recorded(rolled_back: Db) -> None:
+def test_a_cancelled_task_is_recorded(rolled_back: Connection) -> None:
     grids.load(rolled_back, "default")
     [(task,)] = rolled_back.execute("select min(task_id) from workload.task").fetchall()
     changes(rolled_back)
@@ -128,7 +126,7 @@ def test_changes_of_configuration_and_profiles_are_recorded(q: Calls) -> None:
     ]  # fmt: skip
 
 
-def test_a_change_names_the_role_that_made_it(db: Db, connect: Callable[..., Db]) -> None:
+def test_a_change_names_the_role_that_made_it(db: Connection, connect: Connect) -> None:
     q = Calls(db)
     q.insert(1)
     operator = connect("broker_operator")

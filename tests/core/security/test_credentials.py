@@ -11,9 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from tests.calls import SERVICE_PASSWORD, let_the_service_log_in
+from tests.calls import SERVICE_PASSWORD, Connect, Connection, let_the_service_log_in, refused
 
-Connection = psycopg.Connection[Any]
 ISSUER = "https://issuer.example"
 CPU = {"CPUTime": 86400}
 JOB = {"OwnerDN": "alice", "OwnerGroup": "users", "CPUTime": 3600}
@@ -77,14 +76,10 @@ def test_the_most_specific_credential_counts(db: Connection, service: Callable[[
     credential(db, "production", "operator", p_claim="groups", p_value="/atlas/production")
     credential(db, "one", "agent", p_subject="p2", p_owner_dn="bob")
     roles = {
-        (): "broker_viewer",
-        ("/cms",): "broker_viewer",
-        ("/atlas2",): "broker_viewer",
-        ("/atlas",): "broker_agent",
-        ("/atlas/usatlas",): "broker_agent",
-        ("/atlas", "/atlas/production"): "broker_operator",
+        (): "broker_viewer", ("/cms",): "broker_viewer", ("/atlas2",): "broker_viewer", ("/atlas",): "broker_agent",
+        ("/atlas/usatlas",): "broker_agent", ("/atlas", "/atlas/production"): "broker_operator",
         ("/atlas/production/x",): "broker_operator",
-    }
+    }  # fmt: skip
     assert {groups: by_claims(login, groups=list(groups))[0] for groups in roles} == roles
     role, subject, _ = by_claims(login, sub="p2", groups=["/atlas/production"])
     assert (role, subject) == (
@@ -164,9 +159,8 @@ def test_the_owner_is_taken_from_claims(db: Connection, service: Callable[[], Co
     ],
 )
 def test_bad_credentials_are_refused(rolled_back: Connection, problem: str, more: dict[str, Any]) -> None:
-    with pytest.raises(psycopg.Error, match=problem) as raised, rolled_back.transaction():
+    with refused("PB001", problem), rolled_back.transaction():
         credential(rolled_back, "x", **more)
-    assert raised.value.sqlstate == "PB001"
     assert rolled_back.execute("select from resource.credential where setup = 's'").fetchall() == []
 
 
@@ -227,9 +221,7 @@ def test_a_secret_is_exchanged_as_often_as_its_uses_allow(db: Connection, servic
     assert by_token(logins[0], tokens[0])[2] == "PB008"
 
 
-def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(
-    db: Connection, connect: Callable[..., Connection]
-) -> None:
+def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(db: Connection, connect: Connect) -> None:
     """The last secret counts, and each replacement is in the changes."""
     connections = [connect() for _ in range(6)]
     secrets: list[str] = []
@@ -282,9 +274,8 @@ def test_a_subject_is_bound_to_its_setup_and_owner(db: Connection, service: Call
     anybody = bob | {"owner_dn": None, "name": "anybody"}
     match = "select requirements ->> 'OwnerDN' from taskqueue.match_job(%s, %s)"
     for subject in (bob, anybody):
-        with pytest.raises(psycopg.Error, match="may not use setup t") as raised:
+        with refused("PB002", "may not use setup t"):
             call(login, "broker_agent", subject, match, "t", Jsonb(CPU))
-        assert raised.value.sqlstate == "PB002"
     description = Jsonb(CPU | {"OwnerDN": "alice"})
     assert call(login, "broker_agent", bob, match, "s", description) == [("bob",)]
     assert call(login, "broker_agent", bob, match, "s", description) == []
@@ -296,7 +287,7 @@ def test_a_subject_is_bound_to_its_setup_and_owner(db: Connection, service: Call
     assert leased == [("issuer bob", "broker_agent"), ("issuer carol", "broker_agent")]
 
 
-def test_a_subject_set_by_another_login_is_not_believed(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_a_subject_set_by_another_login_is_not_believed(db: Connection, connect: Connect) -> None:
     """Another login sets the setting, or names a subject in a request: the first is ignored, the second refused."""
     insert(db, "s")
     db.execute("select resource.set_identity('s', 'broker_agent')")
@@ -342,9 +333,8 @@ def test_an_operator_changes_credentials_of_its_setup_alone(db: Connection, serv
         "select resource.revoke_tokens(%s, 'x')",
         "select resource.revoke_secret(%s, 'x')",
     ):
-        with pytest.raises(psycopg.Error, match="may not use setup t") as raised:
+        with refused("PB002", "may not use setup t"):
             call(login, "broker_operator", operator, query, "t")
-        assert raised.value.sqlstate == "PB002"
     changes = db.execute("select setup, subject, role_name from resource.change").fetchall()
     assert changes == [("s", "ops", "broker_operator")]
 
@@ -367,6 +357,5 @@ def test_each_report_of_a_batch_has_its_own_subject(db: Connection, service: Cal
     events = ("matched", "running", "finished")
     assert sorted(noted) == sorted((one["job_id"], event, one["subject"]) for one in leases for event in events)
     for function in ("report_jobs", "finish_jobs"):
-        with pytest.raises(psycopg.Error, match="only the service may give a subject") as raised:
+        with refused("PB002", "only the service may give a subject"):
             db.execute(f"select * from taskqueue.{function}('s', %s)".encode(), [Jsonb(leases)])
-        assert raised.value.sqlstate == "PB002"

@@ -1,7 +1,6 @@
 """A submitter sees the jobs of its identity in every state, and no others."""
 
 import json
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -12,9 +11,8 @@ from psycopg.conninfo import make_conninfo
 from tests.calls import PLENTY, Calls
 from tests.commands import Cli, commands
 from tests.core.lifecycle import grids
-from tests.core.security.conftest import PASSWORD
+from tests.core.security.conftest import PASSWORD, Login, Session, identify
 
-Login = Callable[..., str]
 OWNERS = [("alice", "g1"), ("bob", "g1"), ("alice", "g2")]
 STATES = ["waiting", "held", "leased", "finished", "cancelled"]
 # Job 10 * owner + state; the last two have ended, and cancelled ones had never been matched.
@@ -49,35 +47,15 @@ def operator(db: psycopg.Connection[Any]) -> Calls:
     return q
 
 
-@pytest.fixture
-def session(dsn: str) -> Iterator[Callable[[str], Calls]]:
-    opened = []
-
-    def connect(user: str, setup: str = "default") -> Calls:
-        opened.append(psycopg.connect(dsn, user=user, password=PASSWORD, autocommit=True))
-        return Calls(opened[-1], setup)
-
-    yield connect
-    for connection in opened:
-        connection.close()
-
-
-def identify(q: Calls, role: str, owner: str | None, group: str | None, setup: str = "default") -> None:
-    private = owner is not None or group is not None
-    q.rows("select resource.set_identity(%s, %s, %s, %s, %s)", setup, role, private, group, owner)
-
-
 def belongs(of: tuple[str, str], owner: str | None, group: str | None) -> bool:
     return owner in (None, of[0]) and group in (None, of[1])
 
 
 @pytest.mark.parametrize(("owner", "group"), IDENTITIES, ids=str)
 def test_a_submitter_sees_its_own_jobs_only(
-    operator: Calls, login: Login, session: Callable[[str], Calls], owner: str | None, group: str | None
+    operator: Calls, identified: Session, owner: str | None, group: str | None
 ) -> None:
-    user = login("broker_submitter")
-    identify(operator, user, owner, group)
-    submitter = session(user)
+    submitter = identified("broker_submitter", group, owner)
     live = {job: state for (of, state), job in JOBS.items() if belongs(of, owner, group) and state in STATES[:3]}
     listed = submitter.call_rows("own_jobs")
     assert [row[0] for row in listed] == sorted(live, reverse=True)
@@ -103,10 +81,8 @@ def test_a_submitter_sees_its_own_jobs_only(
                 assert ask() or (function == "own_job_events" and state == "waiting")
 
 
-def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
-    user = login("broker_submitter")
-    identify(operator, user, "alice", None)
-    submitter = session(user)
+def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, identified: Session) -> None:
+    submitter = identified("broker_submitter", owner="alice")
     everything = [row[0] for row in submitter.call_rows("own_jobs")]
     first = [row[0] for row in submitter.call_rows("own_jobs", None, 2)]
     rest = [row[0] for row in submitter.call_rows("own_jobs", first[-1], None)]
@@ -118,11 +94,11 @@ def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, login: Login, ses
 
 @pytest.mark.slow
 def test_a_submitter_without_an_identity_in_the_setup_sees_nothing(
-    operator: Calls, login: Login, session: Callable[..., Calls]
+    operator: Calls, login: Login, session: Session
 ) -> None:
     user = login("broker_submitter")
     Calls(operator.connection, "other").insert(1, OwnerDN="alice")
-    identify(operator, user, "alice", None, "other")
+    identify(operator, user, None, "alice", "other")
     submitter = session(user)
     asked: list[tuple[str, list[int]]] = [("own_jobs", []), ("own_job", [10]), ("explain_job", [10])]
     for function, arguments in asked:
@@ -130,27 +106,22 @@ def test_a_submitter_without_an_identity_in_the_setup_sees_nothing(
     assert [row[0] for row in session(user, "other").call_rows("own_jobs")] == [1]
 
 
-def test_an_unknown_job_is_refused(operator: Calls, login: Login, session: Callable[[str], Calls]) -> None:
-    user = login("broker_submitter")
-    identify(operator, user, "alice", None)
-    submitter = session(user)
+def test_an_unknown_job_is_refused(operator: Calls, identified: Session) -> None:
+    submitter = identified("broker_submitter", owner="alice")
     for function in ("own_job", "own_job_events", "explain_job"):
         assert submitter.refusal(partial(submitter.call_rows, function, 999))[0] == "PB004"
 
 
-def test_a_job_of_brokerage_belongs_to_its_user(db: psycopg.Connection[Any], login: Login, session: Any) -> None:
+def test_a_job_of_brokerage_belongs_to_its_user(db: psycopg.Connection[Any], identified: Session) -> None:
     grids.load(db, "s", tasks=[{"id": 1, "user": "alice", "gshare": "g1"}])
     [job] = grids.make(db, "s")
-    operator = Calls(db, "s")
-    mine, other = login("broker_submitter"), login("broker_submitter")
-    identify(operator, mine, "alice", "g1", "s")
-    identify(operator, other, "bob", None, "s")
-    [row] = session(mine, "s").call_rows("own_job", job)
+    mine = identified("broker_submitter", "g1", "alice", "s")
+    stranger = identified("broker_submitter", None, "bob", "s")
+    [row] = mine.call_rows("own_job", job)
     assert row[1] == grids.status(db, "s", job)
-    stranger = session(other, "s")
     assert stranger.refusal(lambda: stranger.call_rows("own_job", job))[0] == "PB002"
     grids.activate(db, "s")
-    assert [row[:2] for row in session(mine, "s").call_rows("own_jobs")] == [(job, "waiting")]
+    assert [row[:2] for row in mine.call_rows("own_jobs")] == [(job, "waiting")]
     assert stranger.call_rows("own_jobs") == []
 
 
@@ -159,7 +130,7 @@ def test_the_command_line_shows_a_submitter_its_own_jobs(
     operator: Calls, login: Login, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = login("broker_submitter")
-    identify(operator, user, "alice", "g1")
+    identify(operator, user, "g1", "alice")
     cli: Cli = commands(make_conninfo(dsn, user=user, password=PASSWORD), monkeypatch)
     mine = [JOBS[OWNERS[0], state] for state in STATES]
     assert [row["job_id"] for row in cli("jobs", "--json").json] == sorted(mine[:3], reverse=True)
@@ -179,15 +150,13 @@ def test_the_command_line_shows_a_submitter_its_own_jobs(
 
 
 @pytest.mark.slow
-def test_a_page_of_own_jobs_reads_a_handful_of_rows(db: psycopg.Connection[Any], login: Login, session: Any) -> None:
+def test_a_page_of_own_jobs_reads_a_handful_of_rows(db: psycopg.Connection[Any], identified: Session) -> None:
     """A page among jobs of others and many own ones takes one probe for each TaskQueue and user priority."""
     q = Calls(db)
     for owner in ("alice", "bob"):
         q.insert_many(range(1 if owner == "alice" else 5001, 5001 if owner == "alice" else 10_001), OwnerDN=owner)
-    user = login("broker_submitter")
-    identify(q, user, "alice", None)
+    submitter = identified("broker_submitter", owner="alice")
     db.execute("vacuum (analyze)")
-    submitter = session(user)
     counted = "select relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables"
     with submitter.connection.transaction():
         before = dict(submitter.rows(counted))

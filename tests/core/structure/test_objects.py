@@ -1,7 +1,5 @@
 """The installed database: every object is explained and has one file, and plpgsql_check finds no fault."""
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from broker.server import embedded
 from broker.upgrade import upgrade
 from broker.upgrade.source import SCHEMAS, package_folder, parse_files, read_folder
-from tests.throwaway import programs
+from tests.throwaway import new_home, programs
 
 # Everything of our schemas that can carry a comment and has none; partitions say what their table says.
 _UNEXPLAINED = """
@@ -83,10 +81,8 @@ def checked() -> Iterator[psycopg.Connection[Any]]:
     """A connection to Debian's PostgreSQL with plpgsql_check and pgbroker in it."""
     if not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
         pytest.skip("plpgsql_check was not run: Debian's PostgreSQL is not installed")
-    home = Path(tempfile.mkdtemp(prefix="broker-check-"))
-    home.chmod(0o755)
     debian = programs("debian")
-    try:
+    with new_home("check", debian) as home:
         server = embedded.up(home, installation=debian, settings={"fsync": "off"})
         with psycopg.connect(server.superuser_dsn(), autocommit=True) as connection:
             if not connection.execute("select from pg_available_extensions where name = 'plpgsql_check'").fetchall():
@@ -94,9 +90,6 @@ def checked() -> Iterator[psycopg.Connection[Any]]:
             upgrade(server.superuser_dsn())
             connection.execute("create schema extension; create extension plpgsql_check schema extension")
             yield connection
-    finally:
-        embedded.down(home, installation=debian)
-        shutil.rmtree(home)
 
 
 @pytest.mark.slow

@@ -2,12 +2,11 @@
 
 import re
 from collections import defaultdict
-from typing import Any
 
-import psycopg
 import pytest
 
 from broker.upgrade.source import SCHEMAS, package_folder
+from tests.calls import Connection
 
 # Settings of a function that have nothing to do with plans.
 OTHERS = {"search_path", "lock_timeout", "timezone", "extra_float_digits", "datestyle", "intervalstyle",
@@ -23,7 +22,7 @@ def listed() -> dict[str, Settings]:
     return {name: frozenset(re.findall(r"`(\w+ = \w+)`", settings)) for name, settings, _ in rows}
 
 
-def used(connection: psycopg.Connection[Any]) -> dict[Settings, set[str]]:
+def used(connection: Connection) -> dict[Settings, set[str]]:
     """The sets that functions have: settings -> functions."""
     found: dict[Settings, set[str]] = defaultdict(set)
     query = """
@@ -38,7 +37,7 @@ def used(connection: psycopg.Connection[Any]) -> dict[Settings, set[str]]:
     return found
 
 
-def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: psycopg.Connection[Any]) -> None:
+def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: Connection) -> None:
     sets = listed()
     assert len(sets) == 8 and all(sets.values())
     found = used(db)
@@ -47,7 +46,7 @@ def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: psycopg.C
 
 
 @pytest.mark.slow
-def test_rules_conditions_and_formulas_have_no_planner_settings(db: psycopg.Connection[Any]) -> None:
+def test_rules_conditions_and_formulas_have_no_planner_settings(db: Connection) -> None:
     """These functions are planned into the query that uses them."""
     functions = set().union(*used(db).values())
     assert [name for name in functions if re.search(r"\.(rule|weight|condition|candidate)_", name)] == []

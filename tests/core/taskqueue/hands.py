@@ -1,12 +1,9 @@
 """Hands of TaskQueues (HANDS.md) as tests make and read them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
-
-from tests.calls import Calls
+from tests.calls import Calls, Connect
 
 
 class Counted(Calls):
@@ -62,9 +59,7 @@ def drain(q: Calls) -> list[int]:
     return taken
 
 
-def counted(
-    connect: Callable[..., psycopg.Connection[Any]], *, known: bool = False, autocommit: bool = True
-) -> Counted:
+def counted(connect: Connect, *, known: bool = False, autocommit: bool = True) -> Counted:
     """Calls over a connection of their own; `known`: of a caller with an identity, who takes the short way."""
     calls = Counted(connect())
     if known:

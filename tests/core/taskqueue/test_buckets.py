@@ -43,8 +43,7 @@ def test_each_setup_has_its_own_cpu_buckets(q: Calls) -> None:
 def test_wrong_buckets_are_refused(q: Calls, buckets: list[int | None]) -> None:
     q.insert(1)
     before = q.stored()
-    sqlstate, _ = q.refusal(lambda: q.call("set_cpu_buckets", buckets))
-    assert sqlstate == "PB001"
+    assert q.refusal(lambda: q.call("set_cpu_buckets", buckets))[0] == "PB001"
     assert q.stored() == before
 
 

@@ -6,17 +6,12 @@ Jobs that a match takes from the hand leave no change; test_hands.py tests them.
 import itertools
 import random
 import time
-from collections.abc import Callable
-from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls, group
+from tests.calls import Calls, Connect, group
 from tests.core.oracle.draw import draw
 from tests.core.taskqueue.hands import Counted, changes, deal
-
-Connect = Callable[..., psycopg.Connection[Any]]
 
 
 @pytest.fixture
@@ -155,10 +150,7 @@ def test_counts_are_exact_while_a_writer_is_in_flight(q: Calls, other: Calls, co
     other.insert(3, 7, JobTypes=["A", "B"])
     busy(q, range(80, 110), random.Random(6))
     assert other.inconsistencies() == []
-    if commit:
-        other.connection.commit()
-    else:
-        other.connection.rollback()
+    other.end(commit)
     assert q.inconsistencies() == []
     if commit:
         assert q.take(JobID=1)
@@ -198,10 +190,7 @@ def test_counts_are_exact_in_a_transaction_that_deals_and_changes_more(q: Calls,
     q.take(JobID=119)
     assert deal(q) == [None], "the other transaction deals"
     assert q.inconsistencies() == []
-    if end == "rollback":
-        other.connection.rollback()
-    else:
-        other.connection.commit()
+    other.end(commit=end != "rollback")
     assert q.inconsistencies() == []
     lowest = q.value("select min(job_id) from taskqueue.job")
     assert min(first_jobs(q)) == {"commit": 1, "savepoint": 2, "rollback": lowest}[end]
@@ -330,10 +319,7 @@ def test_the_mark_of_a_hand_stays_at_a_job_that_an_open_match_takes(q: Calls, ot
     q.take(JobID=20)
     q.maintain()
     deal(q)
-    if commit:
-        other.connection.commit()
-    else:
-        other.connection.rollback()
+    other.end(commit)
     assert min(first_jobs(q)) == (6 if commit else 1)
     q.maintain()
     assert q.inconsistencies() == []

@@ -15,14 +15,12 @@ Unseeded draws must be GENEROUS.
 
 import os
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 import scipy.stats
 
-from tests.calls import Calls, group
+from tests.calls import Calls, Connect, group
 from tests.core.oracle.draw import chi_square, draw, win, win_levels
 from tests.core.taskqueue.hands import counted, deal
 
@@ -307,7 +305,7 @@ def test_free_queues_keep_their_distribution_behind_100_empty_queues(q: Calls) -
 
 
 @pytest.fixture
-def two(connect: Callable[..., psycopg.Connection[Any]]) -> tuple[Calls, Calls]:
+def two(connect: Connect) -> tuple[Calls, Calls]:
     """Two connections to a database of the test's own: one to draw with, one that holds locks."""
     return Calls(connect()), Calls(connect())
 
@@ -662,8 +660,11 @@ def test_candidates_over_lists_with_gaps_keep_their_distribution(two: tuple[Call
 # Most TaskQueues do not match: after many rejected candidates the rest is drawn with a key per TaskQueue
 
 
+Narrow = tuple[Calls, dict[int, float]]
+
+
 @pytest.fixture(params=["dirac", "proportional"])
-def narrow(request: pytest.FixtureRequest, q: Calls) -> tuple[Calls, dict[int, float]]:
+def narrow(request: pytest.FixtureRequest, q: Calls) -> Narrow:
     """Few queues of many match JobType N: the queues, and the probability of each."""
     queues_with(q, [1000.0, *[30.0] * 5, *[3.0] * 40, *[0.4] * 30], start=100, JobTypes=["other"])
     queues = queues_with(q, FIVE, 3, JobTypes=["N"])
@@ -682,16 +683,29 @@ def known(q: Calls, **keys: Any) -> int:
     return int(q.value("select coalesce(matches, 0) from taskqueue.parsed_description"))
 
 
+def search(q: Calls) -> None:
+    """Search the definitions that match the narrow description, and keep them."""
+    assert known(q, **NARROW) == 0
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+
+
+def taken_queues(q: Calls, times: int) -> Counter[int]:
+    """TaskQueues of matches of the narrow description, each undone."""
+    found = Counter[int]()
+    for _ in range(times):
+        with q.connection.transaction(force_rollback=True):
+            found[q.take(**NARROW).task_queue_id] += 1
+    return found
+
+
 @pytest.mark.drawn
-def test_a_few_matching_queues_of_many_are_drawn_by_the_formula(narrow: tuple[Calls, dict[int, float]]) -> None:
+def test_a_few_matching_queues_of_many_are_drawn_by_the_formula(narrow: Narrow) -> None:
     q, expected = narrow
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
 @pytest.mark.drawn
-def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(
-    narrow: tuple[Calls, dict[int, float]],
-) -> None:
+def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(narrow: Narrow) -> None:
     q, expected = narrow
     assert known(q, **NARROW) == 0
     q.rows("update taskqueue.parsed_description set matched_at = now(), known_to = '3', in_flight = '{}' returning 1")
@@ -699,13 +713,10 @@ def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(
 
 
 @pytest.mark.drawn
-def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(
-    narrow: tuple[Calls, dict[int, float]],
-) -> None:
+def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(narrow: Narrow) -> None:
     """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
-    assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+    search(q)
     assert q.value("select count(distinct i) from taskqueue.known_match, unnest(definition_ids) i") == len(expected)
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
     q.insert_many(range(1, 6), JobTypes=["N"], **group("made since"))
@@ -719,24 +730,17 @@ def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(
 
 @pytest.mark.slow
 @POLICIES
-def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(
-    connect: Callable[..., psycopg.Connection[Any]], policy: str
-) -> None:
+def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(connect: Connect, policy: str) -> None:
     """The agent takes the short way, in the drawn order of the highest CPU bucket, and finds later TaskQueues."""
     q = counted(connect, known=True)
     queues_with(q, [1000.0, *[30.0] * 5, *[3.0] * 10], start=100, JobTypes=["other"])
     queues = queues_with(q, FIVE, CPUTime=5000, JobTypes=["N"])
     [lower] = queues_with(q, [500], start=50, JobTypes=["N"])
     q.settings(policy=policy)
-    assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+    search(q)
     assert all(deal(q, 2))  # otherwise the first job of a queue goes the general way
     q.connection.execute("alter function taskqueue.lease_together rename to not_called")
-    found = Counter[int]()
-    for _ in range(400):
-        with q.connection.transaction(force_rollback=True):
-            found[q.take(**NARROW).task_queue_id] += 1
-    assert chi_square(found, chances_of(queues, policy)) > GENEROUS
+    assert chi_square(taken_queues(q, 400), chances_of(queues, policy)) > GENEROUS
     q.connection.execute("alter function taskqueue.not_called rename to lease_together")
     order = [q.take(**NARROW).task_queue_id for _ in range(12)]
     assert Counter(order) == dict.fromkeys([*queues, lower], 2)
@@ -749,34 +753,26 @@ def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(
 
 
 @pytest.mark.slow
-def test_locked_queues_are_passed_over_where_few_queues_match(connect: Callable[..., psycopg.Connection[Any]]) -> None:
+def test_locked_queues_are_passed_over_where_few_queues_match(connect: Connect) -> None:
     """The others keep their keys: the first of the rest has the distribution of a draw over the rest."""
     q, holder = counted(connect, known=True), counted(connect, autocommit=False)
     queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
     locked = queues_with(q, [4.0] * 4, start=20, JobTypes=["N"])
     queues = queues_with(q, FIVE, JobTypes=["N"])
-    assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+    search(q)
     lock(holder, list(locked))
-    found = Counter[int]()
-    for _ in range(400):
-        with q.connection.transaction(force_rollback=True):
-            found[q.take(**NARROW).task_queue_id] += 1
-    assert chi_square(found, win(queues)) > GENEROUS
+    assert chi_square(taken_queues(q, 400), win(queues)) > GENEROUS
 
 
 @pytest.mark.slow
-def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(
-    connect: Callable[..., psycopg.Connection[Any]],
-) -> None:
+def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(connect: Connect) -> None:
     """The limit may be reached before the call, or by an earlier job of the same call."""
     q = counted(connect, known=True)
     queues_with(q, [30.0] * 5, start=100, JobTypes=["other"])
     limited = queues_with(q, [50.0] * 3, start=20, JobTypes=["N", "M"])
     queues = queues_with(q, FIVE, JobTypes=["N"])
     q.running_limit("JobTypes", "M", 1, "Here")
-    assert known(q, **NARROW) == 0
-    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+    search(q)
     found = Counter[int]()
     for _ in range(300):
         with q.connection.transaction(force_rollback=True):

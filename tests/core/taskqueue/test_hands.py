@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, Match, requirements
+from tests.calls import Calls, Connect, Match, requirements
 from tests.core.oracle.draw import Counts, at_place, chi_square, in_order, user_priorities, without
 from tests.core.taskqueue.hands import Counted, changes, counted, deal, drain, hand, know
 
-Connect = Callable[..., psycopg.Connection[Any]]
 DEALS = 850
 FEW = 1e-3
 GENEROUS = 1e-7
@@ -215,16 +213,12 @@ LEVELS = {1: 5, 4: 2, 9: 1}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("q", "cards"),
-    [
-        pytest.param("short", 0, id="short-dealt by the first match", marks=pytest.mark.drawn),
-        pytest.param("general", 0, id="general-dealt by the first match"),
-        pytest.param("short", 16, id="short-dealt before"),
-        pytest.param("general", 16, id="general-dealt before", marks=pytest.mark.drawn),
-    ],
-    indirect=["q"],
-)
+@pytest.mark.parametrize(("q", "cards"), [
+    pytest.param("short", 0, id="short-dealt by the first match", marks=pytest.mark.drawn),
+    pytest.param("general", 0, id="general-dealt by the first match"),
+    pytest.param("short", 16, id="short-dealt before"),
+    pytest.param("general", 16, id="general-dealt before", marks=pytest.mark.drawn),
+], indirect=["q"])  # fmt: skip
 def test_two_matches_have_the_joint_law(q: Counted, cards: int) -> None:
     jobs_of = many(q, 200, LEVELS, cards)
     before = changes(q)

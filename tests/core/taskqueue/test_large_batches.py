@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, Connection, requirements
 
 _READ = """
 select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_user_tables
@@ -22,7 +21,7 @@ select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_
     lambda number: {"Platforms": [f"P{number}"]},  # families of an owner
 ], ids=["owners", "sites", "platforms"])  # fmt: skip
 def test_the_rows_that_a_batch_of_new_requirements_reads_grow_linearly(
-    db: psycopg.Connection[Any], differ: Callable[[int], dict[str, Any]]
+    db: Connection, differ: Callable[[int], dict[str, Any]]
 ) -> None:
     """The database has no statistics; the first large batch makes them."""
 

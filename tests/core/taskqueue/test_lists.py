@@ -3,17 +3,14 @@
 import random
 import threading
 from collections.abc import Callable
-from typing import Any
 
-import psycopg
 import pytest
 
-from tests.calls import Calls, group
+from tests.calls import Calls, Connect, group
 from tests.core.concurrency.racing import Attempt, run_together
 
 pytestmark = pytest.mark.slow
 
-Connect = Callable[..., psycopg.Connection[Any]]
 SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
 
 
@@ -213,10 +210,7 @@ def test_posting_lists_stay_right_while_a_drop_is_in_flight(connect: Connect, co
         q.call("delete_job", n)
         assert q.inconsistencies() == []
     q.call("close_gaps")
-    if commit:
-        other.connection.commit()
-    else:
-        other.connection.rollback()
+    other.end(commit)
     assert q.inconsistencies() == []
     settle(q)
     assert len(q.queues()) == (13 if commit else 16)

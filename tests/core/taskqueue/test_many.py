@@ -2,15 +2,13 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 import scipy.stats
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, group, resource
+from tests.calls import Calls, Connect, group, resource
 from tests.core.oracle.draw import chi_square, win
 
 Request = dict[str, Any]
@@ -235,7 +233,7 @@ def test_a_request_id_twice_in_a_call_or_for_another_call_is_refused(q: Calls) -
 
 
 @pytest.fixture
-def two(connect: Callable[..., psycopg.Connection[Any]]) -> tuple[Calls, Calls]:
+def two(connect: Connect) -> tuple[Calls, Calls]:
     return Calls(connect()), Calls(connect())
 
 

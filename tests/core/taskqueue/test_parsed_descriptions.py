@@ -4,69 +4,70 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, group
-
-Connect = Callable[..., psycopg.Connection[Any]]
+from tests.calls import Calls, Connect, Connection, group
 
 
 @dataclass
 class Change:
-    """A waiting job, a description, a call that changes what it means, and whether it matches before and after."""
+    """A waiting job, a description, a call that changes what it means, its undoing, and whether it matches before."""
 
     call: Callable[[Calls], Any]
+    undo: Callable[[Calls], Any]
     before: bool
     queue: dict[str, Any] = field(default_factory=dict)
     offer: dict[str, Any] = field(default_factory=dict)
 
 
-def strict(q: Calls) -> None:
-    q.settings(strict_keys=["JobType"])
+def called(function: str, *arguments: Any) -> Callable[[Calls], Any]:
+    """A call of a function of the schema."""
+    return lambda q: q.call(function, *arguments)
 
 
-def cpu_buckets(q: Calls) -> None:
-    q.call("set_cpu_buckets", [1000, 5000])
+def held(kind: str, name: str) -> Change:
+    return Change(called("hold", kind, name), called("resume", kind, name), True)
 
 
-def compatible(q: Calls) -> None:
-    q.call("set_platform_compatibility", "P", ["Q"])
+def limited(attribute: str, value: str, **queue: Any) -> Change:
+    limit = (attribute, value)
+    clear = called("clear_limit", "running", "S", None, *limit)
+    return Change(lambda q: q.running_limit(*limit, 0), clear, True, queue)
 
 
-def private(q: Calls) -> None:
-    q.rows("select resource.set_identity('default', resource.caller(), true, 'others', null)")
+def identified(q: Calls, *private: Any) -> None:
+    marks = ", %s" * len(private)
+    q.rows(f"select resource.set_identity('default', resource.caller(){marks})", *private)
 
 
 CHANGES = {
     "a group shares its jobs": Change(
-        lambda q: q.set_group("users", sharing=True), False, {}, {"OwnerDN": "bob", "OwnerGroup": "users"}
+        lambda q: q.set_group("users", sharing=True), lambda q: q.set_group("users"), False,
+        offer={"OwnerDN": "bob", "OwnerGroup": "users"},
     ),
-    "a key becomes strict": Change(strict, True, {"JobTypes": ["T"]}),
-    "a platform becomes compatible": Change(compatible, False, {"Platforms": ["Q"]}, {"Platform": "P"}),
-    "a limit": Change(lambda q: q.running_limit("JobTypes", "T", 0), True, {"JobTypes": ["T"]}),
-    "a limit on the owner": Change(lambda q: q.running_limit("OwnerDN", "alice", 0), True),
-    "other buckets": Change(cpu_buckets, True),
-    "the owner is held": Change(lambda q: q.call("hold", "owner", "alice"), True),
-    "the queue is held": Change(lambda q: q.call("hold", "task_queue", str(q.queue_of(1))), True),
-    "the job is held": Change(lambda q: q.call("hold", "job", "1"), True),
-    "the queue is disabled": Change(lambda q: q.call("set_task_queue_enabled", q.queue_of(1), False), True),
-    "the identity becomes private": Change(private, True),
-}
-UNDO: dict[str, Callable[[Calls], Any]] = {
-    "a group shares its jobs": lambda q: q.set_group("users"),
-    "a key becomes strict": lambda q: q.settings(strict_keys=[]),
-    "a platform becomes compatible": lambda q: q.call("set_platform_compatibility", "P", []),
-    "a limit": lambda q: q.call("clear_limit", "running", "S", None, "JobTypes", "T"),
-    "a limit on the owner": lambda q: q.call("clear_limit", "running", "S", None, "OwnerDN", "alice"),
-    "other buckets": lambda q: q.call("set_cpu_buckets", [500, 5000]),
-    "the owner is held": lambda q: q.call("resume", "owner", "alice"),
-    "the queue is held": lambda q: q.call("resume", "task_queue", str(q.queue_of(1))),
-    "the job is held": lambda q: q.call("resume", "job", "1"),
-    "the queue is disabled": lambda q: q.call("set_task_queue_enabled", q.queue_of(1), True),
-    "the identity becomes private": lambda q: q.rows("select resource.set_identity('default', resource.caller())"),
-}
+    "a key becomes strict": Change(
+        lambda q: q.settings(strict_keys=["JobType"]), lambda q: q.settings(strict_keys=[]), True, {"JobTypes": ["T"]}
+    ),
+    "a platform becomes compatible": Change(
+        called("set_platform_compatibility", "P", ["Q"]), called("set_platform_compatibility", "P", []), False,
+        {"Platforms": ["Q"]}, {"Platform": "P"},
+    ),
+    "a limit": limited("JobTypes", "T", JobTypes=["T"]),
+    "a limit on the owner": limited("OwnerDN", "alice"),
+    "other buckets": Change(called("set_cpu_buckets", [1000, 5000]), called("set_cpu_buckets", [500, 5000]), True),
+    "the owner is held": held("owner", "alice"),
+    "the queue is held": Change(
+        lambda q: q.call("hold", "task_queue", str(q.queue_of(1))),
+        lambda q: q.call("resume", "task_queue", str(q.queue_of(1))), True,
+    ),
+    "the job is held": held("job", "1"),
+    "the queue is disabled": Change(
+        lambda q: q.call("set_task_queue_enabled", q.queue_of(1), False),
+        lambda q: q.call("set_task_queue_enabled", q.queue_of(1), True), True,
+    ),
+    "the identity becomes private": Change(lambda q: identified(q, True, "others", None), identified, True),
+}  # fmt: skip
 
 
 def matches(q: Calls, **keys: Any) -> bool:
@@ -90,17 +91,17 @@ def know(q: Calls, narrow: bool, **keys: Any) -> None:
 def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: bool, others: int) -> None:
     change = CHANGES[name]
     keys = {"Site": "S", "CPUTime": 700, **change.offer}
-    q.rows("select resource.set_identity('default', resource.caller())")
+    identified(q)
     q.insert_many(range(1, 2), **change.queue)
     for n in range(others):
         q.insert(100 + n, Tags=["other"], **group(f"g{n}"))
     for call, expected in (
         (lambda _: None, change.before),
         (change.call, not change.before),
-        (UNDO[name], name == "other buckets" or change.before),
+        (change.undo, name == "other buckets" or change.before),
     ):
         call(q)
-        if name == "other buckets" and call is UNDO[name]:
+        if name == "other buckets" and call is change.undo:
             keys["CPUTime"] = 5000  # a time that was rounded up stays so
         assert matches(q, **keys) == expected
         if not q.rows("select from taskqueue.parsed_description"):
@@ -111,7 +112,7 @@ def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: boo
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_changed_settings_act_on_a_description_that_is_kept(q: Calls, narrow: bool) -> None:
-    q.rows("select resource.set_identity('default', resource.caller())")
+    identified(q)
     q.insert_many(range(1, 20), 9)
     q.insert(20, 10)
     keys = {"Site": "S", "CPUTime": 700}
@@ -207,14 +208,14 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
 
 def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls) -> None:
     """Otherwise each match would look for the description twice: right, but slow."""
-    q.rows("select resource.set_identity('default', resource.caller())")
+    identified(q)
     q.insert(1)
     q.match(Site="S", CPUTime=0)
     rows = q.rows("select resource, digest = jsonb_hash_extended(resource, 0) from taskqueue.parsed_description")
     assert rows == [({"Site": "S"}, True)]
 
 
-def test_an_agent_that_asked_before_settings_existed_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:
+def test_an_agent_that_asked_before_settings_existed_gets_jobs_later(rolled_back: Connection) -> None:
     q = Calls(rolled_back, "new")
     q.rows("select resource.set_clock('new', now())")
     assert q.match(Site="S") is None
@@ -222,7 +223,7 @@ def test_an_agent_that_asked_before_settings_existed_gets_jobs_later(rolled_back
     assert q.match(Site="S") is not None
 
 
-def test_a_request_for_one_job_is_not_kept_as_a_description(rolled_back: psycopg.Connection[Any]) -> None:
+def test_a_request_for_one_job_is_not_kept_as_a_description(rolled_back: Connection) -> None:
     q = Calls(rolled_back)
     q.insert_many(range(1, 40))
     for _ in range(3):
@@ -250,7 +251,7 @@ def _known_sites(q: Calls) -> list[str]:
     return [site for (site,) in q.rows("select site from taskqueue.parsed_description order by site")]
 
 
-def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycopg.Connection[Any]) -> None:
+def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: Connection) -> None:
     """One call in fifty notes a description, so a few minutes would forget descriptions that are asked regularly."""
     q = Calls(rolled_back)
     _know_sites(q, 23.9, 24.1, 1, 0)
@@ -259,9 +260,7 @@ def test_a_description_is_known_for_a_day_after_it_was_noted(rolled_back: psycop
 
 
 @pytest.mark.parametrize(("kept", "sites"), [(1, ["3"]), (2, ["2", "3"]), (3, ["0", "2", "3"]), (9, ["0", "2", "3"])])
-def test_at_most_the_given_number_of_descriptions_is_kept(
-    rolled_back: psycopg.Connection[Any], kept: int, sites: list[str]
-) -> None:
+def test_at_most_the_given_number_of_descriptions_is_kept(rolled_back: Connection, kept: int, sites: list[str]) -> None:
     q = Calls(rolled_back)
     _know_sites(q, 2, 25, 1, 0)
     forgotten = q.value("select taskqueue.forget_unused_descriptions('default', now(), %s)", kept)
@@ -280,13 +279,8 @@ def test_forgetting_passes_over_a_description_that_a_match_is_noting(connect: Co
 
 
 SITES: list[dict[str, Any]] = [
-    {"Site": "A"},
-    {"Site": ["A", "C"]},
-    {"Site": "any"},
-    {"Site": "nowhere"},
-    {"Site": []},
-    {},
-]
+    {"Site": "A"}, {"Site": ["A", "C"]}, {"Site": "any"}, {"Site": "nowhere"}, {"Site": []}, {},
+]  # fmt: skip
 TAGS: list[dict[str, Any]] = [
     {}, {"Tag": ["x"]}, {"Tag": ["x", "y", "z"]}, {"Tag": []}, {"RequiredTag": ["x"], "Tag": ["x", "y"]},
     {"Tag": ["x", *(f"tag {n}" for n in range(600))]}, {"Tag": ["x"], "OwnerGroup": ["users"]},
@@ -339,7 +333,7 @@ def test_as_many_definitions_of_a_bucket_are_kept_as_a_draw_reads(q: Calls, numb
 
 def test_known_matches_are_searched_again_after_they_were_forgotten(q: Calls) -> None:
     """Another transaction forgot both between the look at the description and the draw."""
-    q.rows("select resource.set_identity('default', resource.caller())")
+    identified(q)
     q.insert_many(range(1, 3), JobTypes=["N"])
     know(q, True, **NARROW)
     assert q.take(**NARROW).job_id in {1, 2}

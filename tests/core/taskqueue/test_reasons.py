@@ -7,17 +7,19 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, resource
+from tests.calls import Calls, Connect, Connection, resource
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 
+At = Callable[[float], None]
+
+
 @pytest.fixture
-def at(q: Calls) -> Callable[[float], None]:
+def at(q: Calls) -> At:
     """Set the clock of the setup: minutes after noon."""
 
     def to(minutes: float) -> None:
@@ -50,7 +52,7 @@ def why(q: Calls, job_id: int) -> str:
     return f"{reason}: {text}"
 
 
-def test_reasons_tell_fitting_from_too_small_and_from_missing_resources(q: Calls, at: Callable[[float], None]) -> None:
+def test_reasons_tell_fitting_from_too_small_and_from_missing_resources(q: Calls, at: At) -> None:
     q.insert(1, Sites=["A"])
     q.insert(2, Sites=["A"], CPUTime=40000)
     q.insert(3, Sites=["A"], MinRAM=4000)
@@ -90,7 +92,7 @@ def test_reasons_tell_fitting_from_too_small_and_from_missing_resources(q: Calls
     assert words(q) == expected | {6: "waiting"}
 
 
-def test_the_nearest_resource_is_the_one_that_fails_least(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_nearest_resource_is_the_one_that_fails_least(q: Calls, at: At) -> None:
     q.insert(1, CPUTime=5000, MinRAM=4000, Tags=["8Processors"])
     for keys in (
         {"CPUTime": 1, "MaxRAM": 1},
@@ -103,7 +105,7 @@ def test_the_nearest_resource_is_the_one_that_fails_least(q: Calls, at: Callable
     assert why(q, 1).endswith(" MaxRAM (wanted: at least 4000 MB; offered: 3000 MB)")
 
 
-def test_a_resource_that_asked_long_ago_does_not_count_as_seen(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_resource_that_asked_long_ago_does_not_count_as_seen(q: Calls, at: At) -> None:
     q.insert_many([1, 2], Sites=["A"])
     q.take(Site="A")
     [left] = words(q)
@@ -130,7 +132,7 @@ def test_a_resource_that_asked_long_ago_does_not_count_as_seen(q: Calls, at: Cal
 
 
 @pytest.mark.parametrize("by", ["job", "owner", "task_queue", "disabled"])
-def test_a_job_is_held_unless_it_is_too_large(q: Calls, at: Callable[[float], None], by: str) -> None:
+def test_a_job_is_held_unless_it_is_too_large(q: Calls, at: At, by: str) -> None:
     task_queue = q.insert(1, Sites=["A"])
     q.insert(2, CPUTime=40000, Sites=["A"])
     q.match(CPUTime=1, Site="A")
@@ -151,7 +153,7 @@ def test_a_job_is_held_unless_it_is_too_large(q: Calls, at: Callable[[float], No
     }.get(by, "held: its TaskQueue is held or disabled")  # fmt: skip
 
 
-def test_a_job_is_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_job_is_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, at: At) -> None:
     q.running_limit("JobTypes", "mc", 1, site="S")
     q.insert_many([1, 2], JobTypes=["mc"])
     q.insert(3, JobTypes=["user"])
@@ -174,7 +176,7 @@ def test_a_job_is_limited_where_each_resource_that_fits_is_at_a_limit(q: Calls, 
     assert words(q)[left] == "overtaken", "another site has no limit, and took job 4"
 
 
-def test_the_reason_limited_ends_with_the_limit(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_reason_limited_ends_with_the_limit(q: Calls, at: At) -> None:
     q.running_limit("JobTypes", "mc", 1, site="S")
     q.insert_many([1, 2], JobTypes=["mc"])
     running = q.take(Site="S", JobType="mc")
@@ -188,7 +190,7 @@ def test_the_reason_limited_ends_with_the_limit(q: Calls, at: Callable[[float], 
     assert words(q) == {left: "waiting"}
 
 
-def test_a_job_is_overtaken_by_a_match_of_other_requirements(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_job_is_overtaken_by_a_match_of_other_requirements(q: Calls, at: At) -> None:
     q.insert(1, Sites=["A"])
     at(1)
     q.insert(2, CPUTime=40000)
@@ -203,7 +205,7 @@ def test_a_job_is_overtaken_by_a_match_of_other_requirements(q: Calls, at: Calla
     ]  # fmt: skip
 
 
-def test_the_resource_kind_that_got_a_job_last_is_named(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_resource_kind_that_got_a_job_last_is_named(q: Calls, at: At) -> None:
     q.insert(1, Sites=["A"])
     q.insert_many([2, 3], CPUTime=40000)
     named = """select c.resource ->> 'GridCE' from taskqueue.waiting_reason r
@@ -221,7 +223,7 @@ def test_the_resource_kind_that_got_a_job_last_is_named(q: Calls, at: Callable[[
     assert q.value(named) == "two"
 
 
-def test_a_match_of_the_same_requirements_overtakes_no_job(q: Calls, at: Callable[[float], None]) -> None:
+def test_a_match_of_the_same_requirements_overtakes_no_job(q: Calls, at: At) -> None:
     q.insert_many([1, 2], Sites=["A"])
     at(1)
     taken = q.take(Site="A").job_id
@@ -230,9 +232,7 @@ def test_a_match_of_the_same_requirements_overtakes_no_job(q: Calls, at: Callabl
     assert words(q) == {3 - taken: "waiting"}
 
 
-def test_the_last_match_of_other_requirements_is_kept_after_one_of_the_same(
-    q: Calls, at: Callable[[float], None]
-) -> None:
+def test_the_last_match_of_other_requirements_is_kept_after_one_of_the_same(q: Calls, at: At) -> None:
     q.insert_many([1, 2], Sites=["A"])
     q.insert_many([3, 4], Sites=["A"], Tags=["t"])
     at(1)
@@ -254,7 +254,7 @@ def test_the_last_match_of_other_requirements_is_kept_after_one_of_the_same(
         assert words(q)[left] == "overtaken"
 
 
-def test_every_way_of_matching_notes_the_requirements(q: Calls, at: Callable[[float], None]) -> None:
+def test_every_way_of_matching_notes_the_requirements(q: Calls, at: At) -> None:
     """match_job in its short and its long way, match_many, and a limit's way."""
     q.running_limit("JobTypes", "mc", 9, site="L")
     expected = {}
@@ -268,7 +268,7 @@ def test_every_way_of_matching_notes_the_requirements(q: Calls, at: Callable[[fl
     assert dict(q.rows("select resource ->> 'Site', definition_id from taskqueue.resource_seen")) == expected
 
 
-def test_all_reasons_are_found_again_after_a_configuration_change(q: Calls, at: Callable[[float], None]) -> None:
+def test_all_reasons_are_found_again_after_a_configuration_change(q: Calls, at: At) -> None:
     q.insert(1, Platforms=["new"])
     assert q.match(Platform="old") is None
     at(1)
@@ -290,7 +290,7 @@ def test_conditions_without_size_are_the_same_in_reasons_and_in_matching(q: Call
     assert called["accepts_but_size"] < called["accepts"]
 
 
-def test_requirements_without_jobs_are_forgotten(q: Calls, at: Callable[[float], None]) -> None:
+def test_requirements_without_jobs_are_forgotten(q: Calls, at: At) -> None:
     q.insert(1, Sites=["A"])
     find(q)
     assert q.rows("select reason from taskqueue.waiting_reason") == [("no_resource_seen",)]
@@ -313,9 +313,7 @@ def test_a_bounded_call_leaves_the_rest_to_the_next(q: Calls) -> None:
     assert steps["reasons"] >= 50
 
 
-def test_a_second_simultaneous_search_for_reasons_does_nothing(
-    db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]]
-) -> None:
+def test_a_second_simultaneous_search_for_reasons_does_nothing(db: Connection, connect: Connect) -> None:
     q = Calls(db)
     q.insert(1)
     other = connect()
@@ -339,7 +337,7 @@ def count(q: Calls) -> None:
     q.rows("select taskqueue.summarize_waiting(%s)", q.setup)
 
 
-def test_the_summary_counts_every_waiting_job_once(q: Calls, at: Callable[[float], None]) -> None:
+def test_the_summary_counts_every_waiting_job_once(q: Calls, at: At) -> None:
     q.insert_many([1, 2, 3], Sites=["A", "B"])
     q.insert_many([4, 5], CPUTime=40000, Sites=["A", "C"], BannedSites=["C"])
     q.insert(6, OwnerGroup="prod")
@@ -386,9 +384,7 @@ def test_counting_takes_a_twentieth_of_the_time(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_agents_match_while_reasons_are_found(
-    db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]]
-) -> None:
+def test_agents_match_while_reasons_are_found(db: Connection, connect: Connect) -> None:
     """Loops beside agents and a change of limits: no deadlock, no error, and the words of a last look are right."""
     q = Calls(db)
     q.insert_many(range(1, 301), Sites=["A"])

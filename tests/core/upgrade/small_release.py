@@ -85,6 +85,9 @@ def git(repository: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(repository), *somebody, *arguments], check=True, capture_output=True)
 
 
+Creator = tuple[str, str]  # a DSN, a prefix of roles
+
+
 @dataclass
 class SmallRelease:
     """A release in a folder; each change makes a new Program of it."""

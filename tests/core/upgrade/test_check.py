@@ -64,43 +64,42 @@ STAYS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", [*PUT_RIGHT, *STAYS], ids=lambda statement: statement[:60])
-def test_check_finds_each_kind_of_tampering(empty_dsn: str, small: SmallRelease, statement: str) -> None:
-    upgrade(empty_dsn, program=small.program)
-    assert check(empty_dsn, program=small.program) == CheckReport("1.0.0", "0001_baseline")
+def test_check_finds_each_kind_of_tampering(empty_dsn: str, installed: SmallRelease, statement: str) -> None:
+    assert check(empty_dsn, program=installed.program) == CheckReport("1.0.0", "0001_baseline")
     tamper(empty_dsn, statement)
-    found = check(empty_dsn, program=small.program)
+    found = check(empty_dsn, program=installed.program)
     named = {f"{difference.item}: {difference.aspect}" for difference in found.differences}
     assert (PUT_RIGHT | STAYS)[statement] in named
-    upgrade(empty_dsn, program=small.program)
-    assert check(empty_dsn, program=small.program).ok == (statement in PUT_RIGHT)
+    upgrade(empty_dsn, program=installed.program)
+    assert check(empty_dsn, program=installed.program).ok == (statement in PUT_RIGHT)
 
 
 @pytest.mark.slow
-def test_an_upgrade_with_a_revision_does_not_hide_tampering_with_a_table(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_an_upgrade_with_a_revision_does_not_hide_tampering_with_a_table(
+    empty_dsn: str, installed: SmallRelease
+) -> None:
     tamper(
         empty_dsn,
         "drop index taskqueue.thing_n; create table taskqueue.mine (n int); grant usage on schema taskqueue to public",
     )
-    small.revision("0002_more", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
-    report = upgrade(empty_dsn, program=small.program)
+    installed.revision("0002_more", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
+    report = upgrade(empty_dsn, program=installed.program)
     assert report.revision == "0002_more"
-    found = check(empty_dsn, program=small.program)
+    found = check(empty_dsn, program=installed.program)
     assert [difference.item for difference in found.differences] == ["index thing_n on taskqueue.thing"]
     assert found.guests == (f"table taskqueue.mine, owned by {login(empty_dsn)}",)
 
 
 @pytest.mark.slow
-def test_check_names_objects_of_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_check_names_objects_of_others_without_failing(empty_dsn: str, installed: SmallRelease) -> None:
     tamper(empty_dsn, "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor")
-    found = check(empty_dsn, program=small.program)
+    found = check(empty_dsn, program=installed.program)
     assert found.ok
     assert found.guests == (
         f"view monitor.of_dba, owned by {login(empty_dsn)}",
         "select on relation monitor.things to pg_monitor",
     )
-    upgrade(empty_dsn, program=small.program)
+    upgrade(empty_dsn, program=installed.program)
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select has_table_privilege('pg_monitor', 'monitor.things', 'select')").fetchone() == (
             True,
@@ -126,11 +125,10 @@ def test_check_names_the_changes_that_an_upgrade_would_make(empty_dsn: str, smal
 
 
 @pytest.mark.slow
-def test_check_works_in_a_read_only_database(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_check_works_in_a_read_only_database(empty_dsn: str, installed: SmallRelease) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(f"alter database {conn.info.dbname} set default_transaction_read_only = on".encode())
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 def test_the_report_of_an_upgrade_says_whether_it_changed_something() -> None:

@@ -35,21 +35,19 @@ def test_first_upgrades_of_two_databases_make_the_same_roles(empty_dsn: str, sma
 
 
 @pytest.mark.slow
-def test_an_upgrade_gives_up_when_its_patience_ends(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+def test_an_upgrade_gives_up_when_its_patience_ends(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
     with psycopg.connect(empty_dsn) as agent:
         agent.execute("insert into taskqueue.thing values (1)")
         with pytest.raises(UpgradeError, match="gave way 1 times in 0 s"):
-            upgrade(empty_dsn, program=small.program, patience=0)
+            upgrade(empty_dsn, program=installed.program, patience=0)
         agent.commit()
-    assert upgrade(empty_dsn, program=small.program).written == ("trigger thing_touch on taskqueue.thing",)
+    assert upgrade(empty_dsn, program=installed.program).written == ("trigger thing_touch on taskqueue.thing",)
 
 
 @pytest.mark.slow
-def test_an_upgrade_tries_again_until_it_gets_its_locks(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+def test_an_upgrade_tries_again_until_it_gets_its_locks(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
     waiting = "select distinct pid from pg_locks where not granted and relation = 'taskqueue.thing'::regclass"
     with (
         psycopg.connect(empty_dsn) as agent,
@@ -57,30 +55,29 @@ def test_an_upgrade_tries_again_until_it_gets_its_locks(empty_dsn: str, small: S
         ThreadPoolExecutor(1) as pool,
     ):
         agent.execute("insert into taskqueue.thing values (1)")
-        running = pool.submit(upgrade, empty_dsn, program=small.program)
+        running = pool.submit(upgrade, empty_dsn, program=installed.program)
         seen: set[int] = set()
         while len(seen) < 2 and not running.done():
             seen.update(row[0] for row in watcher.execute(waiting.encode()).fetchall())
         agent.commit()
         assert running.result().attempts >= 2
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
-def test_an_upgrade_in_a_deadlock_gives_way_to_the_agent(empty_dsn: str, small: SmallRelease) -> None:
+def test_an_upgrade_in_a_deadlock_gives_way_to_the_agent(empty_dsn: str, installed: SmallRelease) -> None:
     """The agent holds the table and asks for what the upgrade holds: it gets it, its call does not fail."""
-    upgrade(empty_dsn, program=small.program)
-    small.revision(
+    installed.revision(
         "0002_more",
         "create table taskqueue.other (n int); select pg_advisory_xact_lock(7);",
         "drop table taskqueue.other",
     )
-    small.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+    installed.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
     started = threading.Event()
 
     def run() -> int:
         started.set()
-        return upgrade(empty_dsn, program=small.program).attempts
+        return upgrade(empty_dsn, program=installed.program).attempts
 
     with psycopg.connect(empty_dsn) as agent, psycopg.connect(empty_dsn, autocommit=True) as watcher:
         agent.execute("insert into taskqueue.thing values (1)")
@@ -93,7 +90,7 @@ def test_an_upgrade_in_a_deadlock_gives_way_to_the_agent(empty_dsn: str, small: 
             agent.execute("select pg_advisory_xact_lock(7)")
             agent.commit()
             assert running.result() >= 2
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow

@@ -43,20 +43,19 @@ def release_two(small: SmallRelease) -> Program:
 
 
 @pytest.mark.representative
-def test_a_downgrade_brings_the_older_code_back(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_a_downgrade_brings_the_older_code_back(empty_dsn: str, installed: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("insert into taskqueue.thing values (1, 41)")
     first = catalogue(empty_dsn)
-    older = release_two(small)
-    upgrade(empty_dsn, program=small.program)
+    older = release_two(installed)
+    upgrade(empty_dsn, program=installed.program)
     second = catalogue(empty_dsn)
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
-    foreseen = prospect(empty_dsn, program=small.program)
+    foreseen = prospect(empty_dsn, program=installed.program)
     assert (foreseen.release, foreseen.target) == ("1.1.0", "1.0.0")
     assert "newer than 1.0.0" in str(foreseen)
-    report = downgrade(empty_dsn, program=small.program)
+    report = downgrade(empty_dsn, program=installed.program)
     assert (report.revision_before, report.revision, report.release) == ("0002_more", "0001_baseline", "1.0.0")
     assert catalogue(empty_dsn) == first
     assert check(empty_dsn, program=older).ok
@@ -64,9 +63,9 @@ def test_a_downgrade_brings_the_older_code_back(empty_dsn: str, small: SmallRele
         assert conn.execute("select id, n from monitor.things").fetchall() == [(1, 42)]
         check_compatible(conn, program=older)
 
-    upgrade(empty_dsn, program=small.program)
+    upgrade(empty_dsn, program=installed.program)
     assert catalogue(empty_dsn) == second
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
@@ -162,15 +161,14 @@ def test_a_downgrade_refuses_to_remove_what_objects_of_others_use(
 
 
 @pytest.mark.slow
-def test_a_downgrade_refuses_to_remove_a_schema_with_tables_of_others(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_a_downgrade_refuses_to_remove_a_schema_with_tables_of_others(empty_dsn: str, installed: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("create table taskqueue.of_dba as select 1 as kept")
     with pytest.raises(UpgradeError, match=r"table taskqueue\.of_dba"):
-        downgrade(empty_dsn, "base", program=small.program)
+        downgrade(empty_dsn, "base", program=installed.program)
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select kept from taskqueue.of_dba").fetchall() == [(1,)]
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow

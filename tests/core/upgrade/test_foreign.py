@@ -59,9 +59,8 @@ select array_agg(x order by x::text) from (
 
 
 @pytest.fixture
-def foreign_dsn(empty_dsn: str, small: SmallRelease) -> str:
-    """A database with the small release and others' objects on it, in roles of this database's own name."""
-    upgrade(empty_dsn, program=small.program)
+def foreign_dsn(empty_dsn: str, installed: SmallRelease) -> str:
+    """A database with the installed release and others' objects on it, in roles of this database's own name."""
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(named(conn, FOREIGN))
     return empty_dsn

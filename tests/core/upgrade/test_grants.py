@@ -1,6 +1,6 @@
 """Roles and grants: the database has those of roles.sql; they are made without a superuser, and under any prefix."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.upgrade import UpgradeError, check, downgrade, upgrade
 from broker.upgrade.grants import parse
-from tests.core.upgrade.small_release import GRANTS, SmallRelease
+from tests.core.upgrade.small_release import GRANTS, Creator, SmallRelease
 
 PRIVILEGES = """
 select grantee::regrole::text, privilege_type from (
@@ -23,21 +23,20 @@ def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
-def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, installed: SmallRelease) -> None:
     assert rows(empty_dsn, PRIVILEGES) == [("broker_agent", "EXECUTE"), ("broker_owner", "EXECUTE")]
-    small.write("roles.sql", GRANTS.replace("add_one to broker_agent", "add_one to broker_viewer, broker_operator"))
-    report = upgrade(empty_dsn, program=small.program)
+    installed.write("roles.sql", GRANTS.replace("add_one to broker_agent", "add_one to broker_viewer, broker_operator"))
+    report = upgrade(empty_dsn, program=installed.program)
     assert rows(empty_dsn, PRIVILEGES) == [
         ("broker_operator", "EXECUTE"),
         ("broker_owner", "EXECUTE"),
         ("broker_viewer", "EXECUTE"),
     ]
     assert len(report.grants) == 3 and not report.written
-    small.write("roles.sql", "")
-    upgrade(empty_dsn, program=small.program)
+    installed.write("roles.sql", "")
+    upgrade(empty_dsn, program=installed.program)
     assert rows(empty_dsn, PRIVILEGES) == [("broker_owner", "EXECUTE")]
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
@@ -161,20 +160,8 @@ def test_a_prefix_is_the_beginning_of_a_name(empty_dsn: str, small: SmallRelease
         upgrade(empty_dsn, role_prefix=prefix, program=small.program)
 
 
-@pytest.fixture
-def creator(empty_dsn: str) -> Iterator[tuple[str, str]]:
-    """The DSN of a login with CREATEROLE that owns the database and is no superuser, and a prefix nobody has used."""
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        name = f"creator_{conn.info.dbname}"
-        conn.execute(sql.SQL("create role {} login createrole password 'x'").format(sql.Identifier(name)))
-        conn.execute(
-            sql.SQL("alter database {} owner to {}").format(sql.Identifier(conn.info.dbname), sql.Identifier(name))
-        )
-        yield make_conninfo(empty_dsn, user=name, password="x"), f"of_{conn.info.dbname}_"
-
-
 @pytest.mark.slow
-def test_a_small_release_is_installed_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> None:
+def test_a_small_release_is_installed_without_a_superuser(creator: Creator, small: SmallRelease) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix, program=small.program)
     assert not upgrade(dsn, program=small.program).changed
@@ -185,14 +172,14 @@ def test_a_small_release_is_installed_without_a_superuser(creator: tuple[str, st
 
 
 @pytest.mark.slow
-def test_the_whole_release_is_installed_without_a_superuser(creator: tuple[str, str]) -> None:
+def test_the_whole_release_is_installed_without_a_superuser(creator: Creator) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix)
     assert check(dsn).ok
 
 
 @pytest.mark.slow
-def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
+def test_a_service_role_that_inherits_is_mended(creator: Creator, empty_dsn: str, small: SmallRelease) -> None:
     """Otherwise the service could use the rights of its roles while it acts as none of them."""
     dsn, prefix = creator
     with psycopg.connect(dsn, autocommit=True) as conn:
@@ -209,7 +196,7 @@ def test_a_service_role_that_inherits_is_mended(creator: tuple[str, str], empty_
 
 @pytest.mark.slow
 def test_an_installer_without_the_right_gets_the_sql_to_run(
-    creator: tuple[str, str], empty_dsn: str, small: SmallRelease
+    creator: Creator, empty_dsn: str, small: SmallRelease
 ) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
@@ -229,7 +216,7 @@ def test_an_installer_without_the_right_gets_the_sql_to_run(
 
 @pytest.mark.slow
 def test_a_second_dba_learns_which_role_may_grant_the_owner(
-    creator: tuple[str, str], new_database: Callable[..., str], small: SmallRelease
+    creator: Creator, new_database: Callable[..., str], small: SmallRelease
 ) -> None:
     dsn, prefix = creator
     first = str(conninfo_to_dict(dsn)["user"])

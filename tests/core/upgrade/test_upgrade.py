@@ -32,30 +32,28 @@ def test_a_second_upgrade_changes_nothing(empty_dsn: str, small: SmallRelease) -
 
 
 @pytest.mark.slow
-def test_only_what_changed_is_written(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "1 + p_n"))
-    report = upgrade(empty_dsn, program=small.program)
+def test_only_what_changed_is_written(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "1 + p_n"))
+    report = upgrade(empty_dsn, program=installed.program)
     assert report.written == ("function taskqueue.add_one(integer)",)
     assert not report.dropped and not report.grants
     assert "1 + p_n" in str(one(empty_dsn, "select prosrc from pg_proc where proname = 'add_one'"))
 
 
 @pytest.mark.slow
-def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write(
+def test_no_stale_overload_stays(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write(
         "taskqueue/add_one.sql",
         ADD_ONE.replace("p_n int", "p_n int, p_more int default 1").replace("(int)", "(int, int)"),
     )
-    report = upgrade(empty_dsn, program=small.program)
+    report = upgrade(empty_dsn, program=installed.program)
     assert report.dropped == ("function taskqueue.add_one(integer)",)
     # The view that uses it was made again as well.
     assert set(report.written) == {"function taskqueue.add_one(integer, integer)", "view monitor.things"}
     assert one(empty_dsn, "select count(*) from pg_proc where proname = 'add_one'") == 1
     assert one(empty_dsn, "select has_function_privilege('broker_agent', 'taskqueue.add_one(int, int)', 'execute')")
     assert one(empty_dsn, "select has_table_privilege('broker_viewer', 'monitor.things', 'select')")
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
@@ -64,52 +62,50 @@ def test_no_stale_overload_stays(empty_dsn: str, small: SmallRelease) -> None:
     ("p_n + 1", "2"), ("immutable", "stable"),
 ])  # fmt: skip
 def test_every_change_of_a_function_arrives_with_its_grants(
-    empty_dsn: str, small: SmallRelease, change: tuple[str, str]
+    empty_dsn: str, installed: SmallRelease, change: tuple[str, str]
 ) -> None:
-    upgrade(empty_dsn, program=small.program)
     text = ADD_ONE.replace(*change)
-    small.write("taskqueue/add_one.sql", text.replace("p_n + 1", "1") if "p_number" in text else text)
+    installed.write("taskqueue/add_one.sql", text.replace("p_n + 1", "1") if "p_number" in text else text)
     if "setof" in text:
-        small.write("monitor/things.sql", THINGS.replace("taskqueue.add_one(t.n) as n", "t.n"))
-    upgrade(empty_dsn, program=small.program)
-    assert check(empty_dsn, program=small.program).ok
+        installed.write("monitor/things.sql", THINGS.replace("taskqueue.add_one(t.n) as n", "t.n"))
+    upgrade(empty_dsn, program=installed.program)
+    assert check(empty_dsn, program=installed.program).ok
     assert one(empty_dsn, "select has_function_privilege('broker_agent', 'taskqueue.add_one(int)', 'execute')")
 
 
 @pytest.mark.slow
-def test_a_function_becomes_a_procedure_and_a_view_loses_a_column(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("monitor/things.sql", "create or replace view monitor.things as select 'x'::text as id;")
-    small.write("taskqueue/add_one.sql", "create or replace procedure taskqueue.add_one(p_n int) language sql as '';")
-    upgrade(empty_dsn, program=small.program)
+def test_a_function_becomes_a_procedure_and_a_view_loses_a_column(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("monitor/things.sql", "create or replace view monitor.things as select 'x'::text as id;")
+    installed.write(
+        "taskqueue/add_one.sql", "create or replace procedure taskqueue.add_one(p_n int) language sql as '';"
+    )
+    upgrade(empty_dsn, program=installed.program)
     assert one(empty_dsn, "select prokind from pg_proc where proname = 'add_one'") == "p"
     assert one(empty_dsn, "select id from monitor.things") == "x"
     assert one(empty_dsn, "select obj_description('monitor.things'::regclass)") is None
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
-def test_objects_without_a_file_go(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.remove("taskqueue/thing_touch.sql")
-    small.remove("taskqueue/touch.sql")
-    small.remove("monitor/things.sql")
-    small.write("roles.sql", "grant usage on schema taskqueue to broker_agent;")
-    report = upgrade(empty_dsn, program=small.program)
+def test_objects_without_a_file_go(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.remove("taskqueue/thing_touch.sql")
+    installed.remove("taskqueue/touch.sql")
+    installed.remove("monitor/things.sql")
+    installed.write("roles.sql", "grant usage on schema taskqueue to broker_agent;")
+    report = upgrade(empty_dsn, program=installed.program)
     assert set(report.dropped) == {
         "function taskqueue.touch()",
         "trigger thing_touch on taskqueue.thing",
         "view monitor.things",
     }
     assert one(empty_dsn, "select count(*) from pg_trigger where not tgisinternal") == 0
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.representative
-def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("taskqueue/add_one.sql", ADD_ONE.split("comment on")[0])
-    upgrade(empty_dsn, program=small.program)
+def test_a_comment_that_leaves_the_file_leaves_the_database(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("taskqueue/add_one.sql", ADD_ONE.split("comment on")[0])
+    upgrade(empty_dsn, program=installed.program)
     assert one(empty_dsn, "select obj_description('taskqueue.add_one(int)'::regprocedure)") is None
 
 
@@ -147,13 +143,12 @@ def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small
 
 
 @pytest.mark.slow
-def test_a_file_may_move_without_a_change(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.remove("taskqueue/add_one.sql")
-    small.write("taskqueue/numbers/add_one.sql", ADD_ONE)
-    report = upgrade(empty_dsn, program=small.program)
+def test_a_file_may_move_without_a_change(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.remove("taskqueue/add_one.sql")
+    installed.write("taskqueue/numbers/add_one.sql", ADD_ONE)
+    report = upgrade(empty_dsn, program=installed.program)
     assert not report.written and not report.dropped
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
 
 
 @pytest.mark.slow
@@ -181,12 +176,11 @@ def test_functions_over_the_row_type_of_a_view_follow_its_change(empty_dsn: str,
 
 
 @pytest.mark.slow
-def test_an_error_names_the_file_and_changes_nothing(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "3"))
-    small.write("monitor/things.sql", "create or replace view monitor.things as select nothing from nowhere;")
+def test_an_error_names_the_file_and_changes_nothing(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "3"))
+    installed.write("monitor/things.sql", "create or replace view monitor.things as select nothing from nowhere;")
     with pytest.raises(UpgradeError, match=r"monitor/things\.sql: relation \"nowhere\" does not exist"):
-        upgrade(empty_dsn, program=small.program)
+        upgrade(empty_dsn, program=installed.program)
     assert "p_n + 1" in str(one(empty_dsn, "select prosrc from pg_proc where proname = 'add_one'"))
 
 
@@ -200,30 +194,28 @@ def test_a_schema_of_the_same_name_is_not_taken_over(empty_dsn: str, small: Smal
 
 
 @pytest.mark.slow
-def test_a_default_that_uses_a_function_of_ours_is_not_lost(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
+def test_a_default_that_uses_a_function_of_ours_is_not_lost(empty_dsn: str, installed: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("create table public.mine (n int default taskqueue.add_one(1))")
-    small.write("taskqueue/add_one.sql", ADD_ONE.replace("returns int", "returns bigint"))
+    installed.write("taskqueue/add_one.sql", ADD_ONE.replace("returns int", "returns bigint"))
     with pytest.raises(
         UpgradeError, match=r"function taskqueue.add_one\(integer\) must be dropped.*column n of table public.mine"
     ):
-        upgrade(empty_dsn, program=small.program)
-    assert check(empty_dsn, program=small.program).differences[0].item == "sql/taskqueue/add_one.sql"
+        upgrade(empty_dsn, program=installed.program)
+    assert check(empty_dsn, program=installed.program).differences[0].item == "sql/taskqueue/add_one.sql"
 
 
 @pytest.mark.slow
-def test_an_object_that_a_revision_dropped_comes_back(empty_dsn: str, small: SmallRelease) -> None:
-    upgrade(empty_dsn, program=small.program)
-    small.revision(
+def test_an_object_that_a_revision_dropped_comes_back(empty_dsn: str, installed: SmallRelease) -> None:
+    installed.revision(
         "0002_more",
         "drop view monitor.things; alter table taskqueue.thing alter n type bigint;",
         "alter table taskqueue.thing alter n type int",
     )
-    small.write(
+    installed.write(
         "taskqueue/add_one.sql",
         ADD_ONE.replace("p_n int", "p_n bigint").replace("(int)", "(bigint)").replace("returns int", "returns bigint"),
     )
-    upgrade(empty_dsn, program=small.program)
+    upgrade(empty_dsn, program=installed.program)
     assert one(empty_dsn, "select count(*) from monitor.things") == 0
-    assert check(empty_dsn, program=small.program).ok
+    assert check(empty_dsn, program=installed.program).ok
