@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, requirements
+from tests.calls import Calls, refused, requirements
 from tests.core.concurrency.racing import Attempt, Stage, run_together
 
 
@@ -18,10 +18,7 @@ def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True)
     """Run the second side against the open transaction of the first, which then ends: whether it waited, its answer."""
     attempt = Attempt(stage.second, second, stage.observer)
     waited = attempt.waits()
-    if commit:
-        stage.first.connection.commit()
-    else:
-        stage.first.connection.rollback()
+    stage.first.end(commit)
     return waited, attempt.end()
 
 
@@ -178,9 +175,8 @@ def test_a_match_passes_over_a_job_that_is_being_changed(stage: Stage, change: s
 def test_a_hold_of_a_job_that_was_being_matched_is_refused(stage: Stage) -> None:
     stage.observer.insert(1)
     stage.first.take()
-    with pytest.raises(psycopg.Error) as caught:
+    with refused("PB005"):
         meanwhile(stage, lambda q: q.call("hold", "job", "1"))
-    assert caught.value.sqlstate == "PB005"
     assert stage.observer.state(1) == "leased"
 
 
@@ -258,19 +254,13 @@ def test_new_buckets_apply_to_a_job_that_is_being_inserted(stage: Stage) -> None
     assert stage.observer.inconsistencies() == []
 
 
-def test_an_insert_while_the_buckets_change_joins_a_new_bucket(stage: Stage) -> None:
-    stage.observer.insert(1, CPUTime=500)
-    stage.first.call("set_cpu_buckets", [100000])
-    _, queue = meanwhile(stage, lambda q: q.insert(2, CPUTime=500))
-    assert stage.observer.queues() == {queue: 2}
-    assert stage.observer.inconsistencies() == []
-
-
-def test_a_release_while_the_buckets_change_joins_a_new_bucket(stage: Stage) -> None:
+@pytest.mark.parametrize("call", ["insert", "release"])
+def test_an_insert_or_release_while_the_buckets_change_joins_a_new_bucket(stage: Stage, call: str) -> None:
     stage.observer.insert_many([1, 2], CPUTime=500)
     match = stage.observer.take()
     stage.first.call("set_cpu_buckets", [100000])
-    _, queue = meanwhile(stage, lambda q: q.call("release_job", match.job_id, match.attempt))
+    back = ("release_job", match.job_id, match.attempt)
+    _, queue = meanwhile(stage, lambda q: q.insert(3, CPUTime=500) if call == "insert" else q.call(*back))
     assert stage.observer.queues() == {queue: 2}
     assert stage.observer.inconsistencies() == []
 
@@ -303,9 +293,8 @@ def test_an_insert_of_a_job_that_was_being_matched_is_refused(stage: Stage, comm
     stage.observer.insert(1)
     stage.first.take()
     if commit:
-        with pytest.raises(psycopg.Error) as caught:
+        with refused("PB005"):
             meanwhile(stage, lambda q: q.insert(1, Sites=["A"]))
-        assert caught.value.sqlstate == "PB005"
         assert stage.observer.state(1) == "leased"
     else:
         _, queue = meanwhile(stage, lambda q: q.insert(1, Sites=["A"]), commit=False)
@@ -320,9 +309,8 @@ def test_one_of_two_ends_of_an_attempt_wins(stage: Stage, first: str, second: st
     match = stage.observer.take()
     stage.first.call(first, 1, match.attempt)
     if commit and (first, second) != ("finish_job", "finish_job"):
-        with pytest.raises(psycopg.Error) as caught:
+        with refused("PB003"):
             meanwhile(stage, lambda q: q.call(second, 1, match.attempt))
-        assert caught.value.sqlstate == "PB003"
         winner = first
     else:
         meanwhile(stage, lambda q: q.call(second, 1, match.attempt), commit)
@@ -382,10 +370,7 @@ def test_folded_weights_are_exact_while_others_open_and_drop_queues(stage: Stage
         attempt.end()
         assert q.inconsistencies() == []
         assert first.inconsistencies() == []
-    if commit:
-        first.connection.commit()
-    else:
-        first.connection.rollback()
+    first.end(commit)
     assert q.inconsistencies() == []
     queue = q.insert(30, 7, JobTypes=["T30"])
     at_once = q.priorities()[queue]

@@ -40,13 +40,9 @@ def test_the_model_agrees_with_each_case(case: Case) -> None:
 def test_conditions_are_joined_with_and(q: Calls) -> None:
     """A resource that fails any single one of many conditions gets nothing."""
     keys = {
-        "Sites": ["A"],
-        "GridCEs": ["C"],
-        "Platforms": ["P"],
-        "JobTypes": ["J"],
-        "Tags": ["t"],
+        "Sites": ["A"], "GridCEs": ["C"], "Platforms": ["P"], "JobTypes": ["J"], "Tags": ["t"],
         "PilotTypes": ["private"],
-    }
+    }  # fmt: skip
     q.insert(1, CPUTime=5000, MinRAM=100, BannedSites=["B"], **keys)
     good = {
         "Site": "A", "GridCE": "C", "Platform": "P", "JobType": "J", "Tag": ["t", "x"], "PilotType": "private",
@@ -96,14 +92,6 @@ def test_a_change_of_platform_compatibility_acts_at_once(q: Calls) -> None:
 
 
 # Condition 11: a wanted job
-
-
-def test_a_wanted_job_is_taken_whatever_the_draws(q: Calls) -> None:
-    q.insert_many(range(1, 30), 10, CPUTime=5000)
-    q.insert_many(range(30, 60), 1)
-    q.insert(60, 0)
-    for job_id in (60, 29, 45, 30):
-        assert q.take(JobID=job_id).job_id == job_id
 
 
 def test_a_request_for_an_unavailable_job_gets_no_match(q: Calls) -> None:

@@ -134,21 +134,3 @@ def test_the_refusal_of_a_job_id_advises_its_correction(q: Calls) -> None:
     reserved = "Ids above 999999999999 are reserved for jobs that brokerage makes."
     assert advice(10**12, "job_id", 10**12 - 1) == reserved
     assert advice("7", "job_id", 10**12 - 1) == f"It is a text: leave the quotation marks out. {reserved}"
-
-
-def test_the_key_views_say_which_keys_are_required_or_may_be_strict(q: Calls) -> None:
-    strict = q.rows("select key from taskqueue.description_key where may_be_strict order by key")
-    assert strict == [("GridCE",), ("JobType",), ("Platform",), ("Site",)]
-    for name, *_ in q.rows("select key from taskqueue.description_key"):
-        if (name,) not in strict:
-            assert q.refusal(lambda name=name: q.settings(strict_keys=[name]))[0] == "PB001"  # type: ignore[misc]
-    required = q.rows("select distinct canonical_key from taskqueue.requirement_key where is_required order by 1")
-    assert required == [("CPUTime",), ("OwnerDN",), ("OwnerGroup",)]
-
-
-def test_a_description_without_a_key_that_its_setup_requires_is_refused(q: Calls) -> None:
-    q.insert(1)
-    q.settings(required_keys=["CPUTime", "Site", "Tag"])
-    for missing in ({}, {"Site": "A"}, {"Site": "", "Tag": "t"}, {"Site": [], "Tag": "t"}, {"Site": [""], "Tag": "t"}):
-        assert q.refusal(lambda missing=missing: q.match(**missing))[0] == "PB001"  # type: ignore[misc]
-    assert q.take(Site="A", Tag="t").job_id == 1

@@ -5,18 +5,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, Match, requirements, resource
+from tests.calls import Calls, Connect, Connection, Match, requirements, resource
 
 REQUEST = uuid.UUID(int=7)
 START = "2026-01-01 00:00:00+00"
 
 
 @pytest.fixture(params=["short", "general"])
-def q(request: pytest.FixtureRequest, rolled_back: psycopg.Connection[Any]) -> Calls:
+def q(request: pytest.FixtureRequest, rolled_back: Connection) -> Calls:
     """Jobs, a stopped clock, and a caller of each way of matching: a caller with an identity takes the short way."""
     q = Calls(rolled_back)
     q.set_clock(START)
@@ -237,9 +236,7 @@ def test_the_request_id_of_a_match_answers_no_other_call(q: Calls, other: Callab
     if ended:
         q.call("finish_job", first.job_id, first.attempt)
     before = q.stored()
-    sqlstate, message = q.refusal(lambda: other(q))
-    assert sqlstate == "PB001"
-    assert str(REQUEST) in message and "match_jobs" in message
+    q.refuses(lambda: other(q), "PB001", str(REQUEST), "match_jobs")
     assert q.stored() == before
     assert ask(q) == first
 
@@ -302,8 +299,7 @@ def test_calls_with_the_same_arguments_are_two_calls(q: Calls) -> None:
     """insert_jobs could not take the arguments of insert_job."""
     q.insert(8, 1, REQUEST)
     arguments = Jsonb([8, requirements(), 1])
-    sqlstate, message = q.refusal(lambda: q.call("insert_jobs", arguments, REQUEST))
-    assert (sqlstate, str(REQUEST) in message) == ("PB001", True)
+    q.refuses(lambda: q.call("insert_jobs", arguments, REQUEST), "PB001", str(REQUEST))
 
 
 def test_an_answer_without_a_match_is_not_kept(q: Calls) -> None:
@@ -312,9 +308,7 @@ def test_an_answer_without_a_match_is_not_kept(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(
-    connect: Callable[..., psycopg.Connection[Any]],
-) -> None:
+def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(connect: Connect) -> None:
     operator, agent = Calls(connect()), Calls(connect(role="broker_agent"))
     operator.insert_many([1, 2])
     operator.rows("select resource.set_identity('default', 'broker_agent')")
@@ -327,9 +321,7 @@ def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [False, True], ids=["leased", "ended"])
 @pytest.mark.parametrize("private", [False, True], ids=["generic", "private"])
-def test_another_login_with_the_same_id_asks_for_itself(
-    connect: Callable[..., psycopg.Connection[Any]], private: bool, ended: bool
-) -> None:
+def test_another_login_with_the_same_id_asks_for_itself(connect: Connect, private: bool, ended: bool) -> None:
     operator, agent = Calls(connect()), Calls(connect(role="broker_agent"))
     operator.insert_many([1, 2, 3], OwnerGroup="mine")
     operator.insert_many([4, 5, 6], OwnerGroup="theirs")
