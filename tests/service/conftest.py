@@ -29,6 +29,14 @@ from tests.service.issuer import AUDIENCE, Issuer
 SETUP = "default"
 BASE = f"/api/v1/setups/{SETUP}"
 
+# The types of fixtures: each is a function that makes something.
+Db = psycopg.Connection[Any]
+Credential = Callable[..., None]
+Jobs = Callable[..., list[int]]
+Start = Callable[..., "Running"]
+Together = Callable[..., list[httpx.Response]]
+Token = Callable[..., str]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _many_files() -> None:
@@ -61,7 +69,7 @@ class Running:
 
 
 @pytest.fixture
-def service_dsn(db: psycopg.Connection[Any], dsn: str) -> str:
+def service_dsn(db: Db, dsn: str) -> str:
     """The DSN of the service's login on the test's database."""
     let_the_service_log_in(db)
     return make_conninfo(dsn, user="broker_service", password=SERVICE_PASSWORD)
@@ -116,7 +124,7 @@ def settings(service_dsn: str, issuer: Issuer) -> Settings:
 
 
 @pytest.fixture
-def start(settings: Settings) -> Iterator[Callable[..., Running]]:
+def start(settings: Settings) -> Iterator[Start]:
     """A function that starts a service with settings of a test's own."""
     started: list[Running] = []
 
@@ -130,13 +138,13 @@ def start(settings: Settings) -> Iterator[Callable[..., Running]]:
 
 
 @pytest.fixture
-def service(reused: Reused | None, _shared: _Shared, settings: Settings, start: Callable[..., Running]) -> Running:
+def service(reused: Reused | None, _shared: _Shared, settings: Settings, start: Start) -> Running:
     """A service with the usual settings."""
     return _shared.service(reused, settings) if reused else start()
 
 
 @pytest.fixture
-def credential(db: psycopg.Connection[Any]) -> Callable[..., None]:
+def credential(db: Db) -> Credential:
     """A function that stores the rights of tokens of an issuer: credential(kind, issuer, subject, ...)."""
 
     def store(kind: str, issuer: Issuer, subject: str | None = None, **more: Any) -> None:
@@ -151,7 +159,7 @@ def credential(db: psycopg.Connection[Any]) -> Callable[..., None]:
 
 
 @pytest.fixture
-def token(db: psycopg.Connection[Any]) -> Callable[..., str]:
+def token(db: Db) -> Token:
     """A function that makes an opaque token: token(kind, name, group)."""
 
     def make(kind: str, name: str = "somebody", group: str | None = None) -> str:
@@ -172,7 +180,7 @@ def client(service: Running) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
+def jobs(db: Db) -> Jobs:
     """A function that inserts this many jobs; any resource with CPUTime may get them."""
 
     def insert(count: int, first: int = 1) -> list[int]:
@@ -181,7 +189,7 @@ def jobs(db: psycopg.Connection[Any]) -> Callable[[int], list[int]]:
     return insert
 
 
-def insert_jobs(db: psycopg.Connection[Any], count: int, first: int) -> list[int]:
+def insert_jobs(db: Db, count: int, first: int) -> list[int]:
     """Insert this many jobs; any resource with CPUTime may get them."""
     ids = list(range(first, first + count))
     requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
@@ -197,7 +205,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def matched_together(service: Running) -> Callable[..., list[httpx.Response]]:
+def matched_together(service: Running) -> Together:
     """A function that sends a match with each of the tokens at the same time: the same body, or one for each."""
 
     async def send(tokens: list[str], bodies: tuple[Any, ...]) -> list[httpx.Response]:

@@ -6,9 +6,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,7 +15,7 @@ import pytest
 
 from broker.service import openapi
 from broker.service.endpoints import ENDPOINTS
-from tests.service.conftest import BASE, SETUP, Running, bearer
+from tests.service.conftest import BASE, SETUP, Db, Jobs, Running, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
@@ -51,7 +49,7 @@ def test_health_needs_no_token(service: Running) -> None:
 
 
 def test_metrics_count_requests_by_route_without_names_of_callers(
-    service: Running, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
+    service: Running, client: httpx.Client, token: Token, jobs: Jobs
 ) -> None:
     jobs(1)
     client.headers.update(bearer(token("agent", "a-name-of-somebody")))
@@ -71,7 +69,7 @@ def test_metrics_count_requests_by_route_without_names_of_callers(
         assert word not in text
 
 
-def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], token: Callable[..., str]) -> None:
+def test_metrics_are_for_viewers_and_operators(start: Start, token: Token) -> None:
     running = start(behind_proxy=True)
     url = running.url + "/metrics"
     assert httpx.get(url).status_code == 401
@@ -82,7 +80,7 @@ def test_metrics_are_for_viewers_and_operators(start: Callable[..., Running], to
     assert statuses == {"agent": 403, "submitter": 403, "viewer": 200, "operator": 200}
 
 
-def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Callable[..., str]) -> None:
+def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Token) -> None:
     """A page of another site whose name was made to lead to this machine asks with that name."""
     url = service.url + "/metrics"
     port = urlsplit(service.url).port
@@ -91,9 +89,7 @@ def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Ca
     assert httpx.get(url, headers={"Host": "evil.example", **bearer(token("viewer"))}).status_code == 200
 
 
-def test_the_secret_of_a_pilot_is_exchanged_for_a_token(
-    client: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
-) -> None:
+def test_the_secret_of_a_pilot_is_exchanged_for_a_token(client: httpx.Client, db: Db, jobs: Jobs) -> None:
     jobs(1)
     row = db.execute("select secret from resource.make_secret('default', 'pilot-9')").fetchone()
     assert row is not None
@@ -108,9 +104,7 @@ def test_the_secret_of_a_pilot_is_exchanged_for_a_token(
     assert client.post("/tokens", json={"stamp": "x"}).json()["key"] == "secret"
 
 
-def test_a_match_of_a_caller_that_vanished_is_kept(
-    service: Running, db: psycopg.Connection[Any], token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_a_match_of_a_caller_that_vanished_is_kept(service: Running, db: Db, token: Token, jobs: Jobs) -> None:
     jobs(2)
     given = token("agent")
     place = urlsplit(service.url)
@@ -134,10 +128,7 @@ def test_a_match_of_a_caller_that_vanished_is_kept(
     assert len(again.json()["matches"]) == 1
 
 
-def test_a_service_that_stops_answers_what_is_under_way(
-    start: Callable[..., Running], db: psycopg.Connection[Any], token: Callable[..., str],
-    jobs: Callable[..., list[int]],
-) -> None:  # fmt: skip
+def test_a_service_that_stops_answers_what_is_under_way(start: Start, db: Db, token: Token, jobs: Jobs) -> None:
     running = start()
     jobs(1)
     given = token("agent")

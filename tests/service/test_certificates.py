@@ -2,13 +2,10 @@
 
 import time
 from base64 import b64encode
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA224
@@ -37,7 +34,7 @@ from tests.service.authority import (
     proxy,
     rdn,
 )
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Db, Jobs, Start, Token, bearer
 from tests.service.issuer import Issuer
 
 SECRET = "0123456789abcdef" * 2
@@ -361,7 +358,7 @@ def test_a_bundle_holds_authorities_only(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def robots(db: psycopg.Connection[Any]) -> None:
+def robots(db: Db) -> None:
     """A credential of one certificate, and one of all others of its authority."""
     query = "select from resource.set_credential('default', %s, %s, 'x509', %s, %s, %s)"
     db.execute(query, ["robot", "agent", ROBOT_DN, None, None])
@@ -370,11 +367,7 @@ def robots(db: psycopg.Connection[Any]) -> None:
 
 @pytest.mark.usefixtures("robots")
 def test_a_certificate_has_the_role_of_its_credential(
-    start: Callable[..., Running],
-    jobs: Callable[..., list[int]],
-    db: psycopg.Connection[Any],
-    token: Callable[..., str],
-    bundle: str,
+    start: Start, jobs: Jobs, db: Db, token: Token, bundle: str
 ) -> None:
     jobs(2)
     running = start(behind_proxy=True, x509_secret=SECRET)
@@ -414,9 +407,7 @@ def test_a_certificate_has_the_role_of_its_credential(
 
 
 @pytest.mark.usefixtures("robots")
-def test_headers_of_certificates_are_ignored_without_the_option(
-    start: Callable[..., Running], token: Callable[..., str], issuer: Issuer
-) -> None:
+def test_headers_of_certificates_are_ignored_without_the_option(start: Start, token: Token, issuer: Issuer) -> None:
     url = start(behind_proxy=True).url + BASE + "/match"
     refused = httpx.post(url, json=WANTED, headers=ROBOT_HEADER)
     assert (refused.status_code, refused.json()["detail"]) == (401, "a bearer token is needed")

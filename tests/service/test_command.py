@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.commands import invoke
-from tests.service.conftest import BASE, bearer
+from tests.service.conftest import BASE, Db, Token, bearer
 
 PROGRAM = [sys.executable, "-c", "from broker.cli.program import main; main()"]
 WANTED = {"resources": [{"CPUTime": 86400}]}
+
+Serve = Callable[..., "Program"]
 
 
 class Program:
@@ -67,7 +68,7 @@ class Program:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Program]]:
+def serve() -> Iterator[Serve]:
     """A function that starts the program, which is stopped at the end."""
     started: list[Program] = []
 
@@ -91,7 +92,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_serve_works_at_once_on_the_embedded_server(serve: Callable[..., Program], home: Path) -> None:
+def test_serve_works_at_once_on_the_embedded_server(serve: Serve, home: Path) -> None:
     controller, terminal = pty.openpty()
     first = serve(stdout=terminal, BROKER_HOME=str(home))
     os.close(terminal)
@@ -126,16 +127,14 @@ def test_serve_works_at_once_on_the_embedded_server(serve: Callable[..., Program
     assert password.strip() not in printed
 
 
-def test_a_given_dsn_is_the_login_of_the_service(
-    serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
-) -> None:
+def test_a_given_dsn_is_the_login_of_the_service(serve: Serve, service_dsn: str, token: Token) -> None:
     running = serve("--dsn", service_dsn)
     answer = httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(token("agent")))
     assert answer.status_code == 204
     assert running.stop() == 0
 
 
-def test_another_login_is_refused(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_another_login_is_refused(dsn: str, db: Db) -> None:
     """Otherwise the owner of a token would not count: a submitter could cancel the jobs of everybody."""
     refused = invoke(["--dsn", dsn, "serve", "--bind", "127.0.0.1:0"])
     assert (refused.exit_code, "is not the login of the service" in refused.stderr) == (1, True)
@@ -148,9 +147,7 @@ def test_another_login_is_refused(dsn: str, db: psycopg.Connection[Any]) -> None
     assert (refused.exit_code, f"{name} is not the login of the service" in refused.stderr) == (1, True)
 
 
-def test_serve_with_a_certificate_may_listen_on_any_address(
-    serve: Callable[..., Program], service_dsn: str, tmp_path: Path
-) -> None:
+def test_serve_with_a_certificate_may_listen_on_any_address(serve: Serve, service_dsn: str, tmp_path: Path) -> None:
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
             "-subj", "/CN=localhost", "-days", "2"]  # fmt: skip
     try:
@@ -216,7 +213,7 @@ def test_serve_names_the_extra_of_a_missing_package(monkeypatch: pytest.MonkeyPa
     assert invoke(["serve", "--help"]).exit_code == 0
 
 
-def test_serve_opens_a_browser_that_is_logged_in(serve: Callable[..., Program], home: Path, tmp_path: Path) -> None:
+def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path) -> None:
     """The browser is a program that copies the file which it is to show."""
     shown = tmp_path / "shown.html"
     copy = tmp_path / "browser"
@@ -244,9 +241,7 @@ def test_serve_opens_a_browser_that_is_logged_in(serve: Callable[..., Program], 
     assert list(tmp_path.glob("pgbroker-open-*")) == []
 
 
-def test_a_waiting_agent_is_answered_when_the_service_ends(
-    serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
-) -> None:
+def test_a_waiting_agent_is_answered_when_the_service_ends(serve: Serve, service_dsn: str, token: Token) -> None:
     program = serve(BROKER_DSN=service_dsn)
     answers: list[httpx.Response] = []
     asked = {**WANTED, "wait": 60}

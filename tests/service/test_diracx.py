@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
-from tests.service.conftest import Running, bearer
+from tests.service.conftest import Db, Jobs, Running, Token, bearer
 
-Db = psycopg.Connection[Any]
 Matched = Callable[[int], list[int]]
 WANTED = {"resources": [{"CPUTime": 86400, "Site": "NORTH"}]}
 NOW = "2026-03-28T12:00:00Z"
@@ -31,13 +29,13 @@ def adapter(service: Running) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def agent(adapter: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+def agent(adapter: httpx.Client, token: Token) -> httpx.Client:
     adapter.headers.update(bearer(token("agent", "pilot-1")))
     return adapter
 
 
 @pytest.fixture
-def matched(client: httpx.Client, token: Callable[..., str], jobs: Callable[[int], list[int]]) -> Matched:
+def matched(client: httpx.Client, token: Token, jobs: Jobs) -> Matched:
     """A function that gives this many jobs to the agent."""
 
     def match(count: int) -> list[int]:
@@ -84,9 +82,7 @@ def test_the_latest_status_counts(agent: httpx.Client, matched: Matched, db: Db)
     assert outcomes(db) == {1: "finished"}
 
 
-def test_a_job_of_another_agent_is_left_alone(
-    agent: httpx.Client, matched: Matched, token: Callable[..., str], db: Db
-) -> None:
+def test_a_job_of_another_agent_is_left_alone(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
     matched(2)
     other = bearer(token("agent", "pilot-2"))
     refused = agent.patch("/status", json={1: update("Done")}, headers=other)
@@ -103,9 +99,7 @@ def test_a_job_of_another_agent_is_left_alone(
     )
 
 
-def test_a_heartbeat_brings_the_command_to_stop(
-    agent: httpx.Client, matched: Matched, token: Callable[..., str], db: Db
-) -> None:
+def test_a_heartbeat_brings_the_command_to_stop(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
     matched(3)
     figures = {"LoadAverage": 1.5, "CPUConsumed": 3.0, "Vsize": 1e6, "StandardOutput": "working"}
     assert agent.patch("/heartbeat", json=dict.fromkeys((1, 2, 3), figures)).json() == []
@@ -119,9 +113,7 @@ def test_a_heartbeat_brings_the_command_to_stop(
 
 
 @pytest.fixture
-def viewer(
-    adapter: httpx.Client, token: Callable[..., str], matched: Matched, jobs: Callable[..., Any]
-) -> httpx.Client:
+def viewer(adapter: httpx.Client, token: Token, matched: Matched, jobs: Jobs) -> httpx.Client:
     """Jobs 1 to 3 are leased, one of them runs; 11 to 15 wait, one of them is held."""
     matched(3)
     adapter.patch("/status", json={2: update("Running")}, headers=bearer(token("agent", "pilot-1")))
@@ -172,7 +164,7 @@ def test_a_search_for_distinct_values_gives_each_once(viewer: httpx.Client) -> N
     assert viewer.post("/search", json=asked).status_code == 422
 
 
-def test_a_submitter_sees_its_own_jobs(viewer: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_submitter_sees_its_own_jobs(viewer: httpx.Client, token: Token) -> None:
     own = bearer(token("submitter"))
     rows = viewer.post("/search", json={"parameters": ["JobID", "Status"]}, headers=own).json()
     assert [row["JobID"] for row in rows] == [15, 14, 13, 12, 11, 3, 2, 1]
@@ -215,7 +207,7 @@ def test_an_unknown_caller_gets_an_error_in_the_form_of_diracx(adapter: httpx.Cl
     assert refused.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token: Callable[..., str], db: Db) -> None:
+def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
     matched(1)
     viewer = bearer(token("viewer"))
     assert adapter.patch("/status", json={1: update("Killed")}, headers=viewer).status_code == 403
@@ -224,7 +216,7 @@ def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token
 
 
 def test_the_client_of_diracx_works_with_the_adapter(
-    service: Running, matched: Matched, token: Callable[..., str], jobs: Callable[..., list[int]]
+    service: Running, matched: Matched, token: Token, jobs: Jobs
 ) -> None:
     python = os.environ.get("BROKER_TEST_DIRACX")
     if not python:

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -16,11 +15,10 @@ from broker.operate import loops
 from broker.service import figures
 from tests.calls import Calls
 from tests.core.docs import pages
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Jobs, Running, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
-Db = psycopg.Connection[Any]
 Found = dict[str, dict[tuple[str, ...], float]]
 PAGE = "broker/docs/how-to/metrics.md"
 NOWHERE = "host=127.0.0.1 port=1 user=broker_service dbname=none"
@@ -174,9 +172,7 @@ def test_values_beyond_the_largest_are_added_up(service: Running, db: Db) -> Non
     assert found[(f"S{number}", "matched")] == number
 
 
-def test_views_are_read_once_within_the_time_that_answers_are_kept(
-    service: Running, db: Db, jobs: Callable[..., list[int]]
-) -> None:
+def test_views_are_read_once_within_the_time_that_answers_are_kept(service: Running, db: Db, jobs: Jobs) -> None:
     jobs(1)
     sample(db)
     before = scrape(service)
@@ -188,7 +184,7 @@ def test_views_are_read_once_within_the_time_that_answers_are_kept(
 
 
 def test_a_costly_view_is_read_less_often(
-    service: Running, db: Db, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+    service: Running, db: Db, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "KEPT", 0.0)
     monkeypatch.setattr(figures, "COST", 1e9)
@@ -207,14 +203,14 @@ def test_a_costly_view_is_read_less_often(
     assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
 
 
-def test_a_service_without_a_database_still_has_its_own_metrics(start: Callable[..., Running]) -> None:
+def test_a_service_without_a_database_still_has_its_own_metrics(start: Start) -> None:
     found = scrape(start(dsn=NOWHERE))
     assert found["pgbroker_database_up"] == {(): 0}
     assert "pgbroker_pool_in_use" in found
     assert "pgbroker_jobs_waiting" not in found
 
 
-def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Callable[..., list[int]]) -> None:
+def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Jobs) -> None:
     jobs(1)
     sample(db)
     db.execute("revoke select on monitor.loop from broker_viewer")
@@ -225,7 +221,7 @@ def test_a_view_that_fails_harms_no_other(service: Running, db: Db, jobs: Callab
 
 
 def test_a_view_that_takes_long_is_left_out(
-    service: Running, db: Db, jobs: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+    service: Running, db: Db, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "STATEMENT", 0.3)
     jobs(1)
@@ -237,9 +233,7 @@ def test_a_view_that_takes_long_is_left_out(
     assert found["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
 
 
-def test_the_figures_are_those_of_the_setup_of_the_service(
-    start: Callable[..., Running], db: Db, jobs: Callable[..., list[int]], token: Callable[..., str]
-) -> None:
+def test_the_figures_are_those_of_the_setup_of_the_service(start: Start, db: Db, jobs: Jobs, token: Token) -> None:
     jobs(3)
     db.execute("select resource.set_identity('other', 'broker_agent')")
     assert "pgbroker_jobs_waiting" not in scrape(start(setup="other"))

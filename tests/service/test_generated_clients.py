@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.core.docs import pages
-from tests.service.conftest import Running
+from tests.service.conftest import Start
 from tests.service.test_page import run_blocks
 
 pytestmark = pytest.mark.slow
 
+Run = Callable[..., str]
 PAGE = "broker/docs/how-to/generated-clients.md"
 WORKED = """action continue
 outcome finished
@@ -42,13 +43,13 @@ def install(text: str, folder: Path) -> None:
 
 
 @pytest.fixture
-def run(start: Callable[..., Running], dsn: str, tmp_path: Path, warm: Path) -> Callable[..., str]:
+def run(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Run:
     """A function that runs blocks against a service, and gives what they print."""
     running = start()
     return lambda *texts: run_blocks([block("sh", "curl"), *texts], running.url, dsn, tmp_path, warm)
 
 
-def test_a_generated_client_in_python_works(run: Callable[..., str], tmp_path: Path) -> None:
+def test_a_generated_client_in_python_works(run: Run, tmp_path: Path) -> None:
     install(block("sh", "pip install"), tmp_path)
     (tmp_path / "work.py").write_text(block("python", "import"), encoding="utf-8")
     printed = run(block("sh", "generate --path"), block("sh", "work.py"))
@@ -63,7 +64,7 @@ def test_a_generated_client_in_python_works(run: Callable[..., str], tmp_path: P
 
 
 @pytest.mark.drawn
-def test_a_generated_client_in_typescript_works(run: Callable[..., str], tmp_path: Path) -> None:
+def test_a_generated_client_in_typescript_works(run: Run, tmp_path: Path) -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed; the commands of {PAGE} do what this test does")

@@ -5,14 +5,12 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
 
 import httpx
 import psycopg
 import pytest
-from psycopg import Connection
 
-from tests.service.conftest import BASE, bearer
+from tests.service.conftest import BASE, Db, Jobs, Token, bearer
 from tests.service.test_command import Program
 
 pytestmark = pytest.mark.own_database
@@ -21,9 +19,7 @@ WANTED = {"resources": [{"CPUTime": 86400}]}
 AGENTS, JOBS = 8, 400
 
 
-def test_killed_workers_lose_nothing(
-    service_dsn: str, db: "Connection[tuple[object, ...]]", jobs: Callable[..., list[int]], token: Callable[..., str]
-) -> None:
+def test_killed_workers_lose_nothing(service_dsn: str, db: Db, jobs: Jobs, token: Token) -> None:
     jobs(JOBS)
     secret = token("agent")
     with socket.socket() as free:

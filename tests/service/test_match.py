@@ -1,14 +1,12 @@
 """A job's way through the service: match, report, finish, release, for tokens of an issuer and opaque ones."""
 
 from collections.abc import Callable
-from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from tests.core.lifecycle import grids
-from tests.service.conftest import BASE, SETUP, bearer
+from tests.service.conftest import BASE, SETUP, Credential, Db, Jobs, Together, Token, bearer
 from tests.service.issuer import Issuer
 
 RESOURCE = {"CPUTime": 86400}
@@ -16,7 +14,7 @@ WANTED = {"resources": [RESOURCE]}
 
 
 @pytest.fixture
-def agent_token(issuer: Issuer, credential: Callable[..., None], token: Callable[..., str]) -> Callable[[str], str]:
+def agent_token(issuer: Issuer, credential: Credential, token: Token) -> Callable[[str], str]:
     def make(way: str) -> str:
         credential("agent", issuer)
         return issuer.token() if way == "issuer" else token("agent")
@@ -26,7 +24,7 @@ def agent_token(issuer: Issuer, credential: Callable[..., None], token: Callable
 
 @pytest.mark.parametrize("way", ["issuer", "opaque"])
 def test_a_job_is_matched_reported_and_finished(
-    client: httpx.Client, agent_token: Callable[[str], str], jobs: Callable[..., list[int]], way: str
+    client: httpx.Client, agent_token: Callable[[str], str], jobs: Jobs, way: str
 ) -> None:
     jobs(1)
     client.headers.update(bearer(agent_token(way)))
@@ -49,9 +47,7 @@ def test_a_job_is_matched_reported_and_finished(
     assert (nothing.status_code, nothing.headers["Retry-After"], nothing.content) == (204, "30", b"")
 
 
-def test_each_job_of_a_batch_is_released_separately(
-    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_each_job_of_a_batch_is_released_separately(client: httpx.Client, token: Token, jobs: Jobs) -> None:
     jobs(2)
     client.headers.update(bearer(token("agent")))
     matches = client.post("/match", json={**WANTED, "n": 2}).json()["matches"]
@@ -67,7 +63,7 @@ def test_each_job_of_a_batch_is_released_separately(
 
 
 def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]]
+    client: httpx.Client, issuer: Issuer, credential: Credential, jobs: Jobs
 ) -> None:
     jobs(3)
     credential("agent", issuer)
@@ -80,9 +76,7 @@ def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
     assert first[0]["job_id"] != other[0]["job_id"]
 
 
-def test_a_request_id_is_read_from_the_body_or_the_header(
-    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_a_request_id_is_read_from_the_body_or_the_header(client: httpx.Client, token: Token, jobs: Jobs) -> None:
     jobs(3)
     client.headers.update(bearer(token("agent")))
     number = "6E4D2A4C-94a7-4f5e-9a39-3d4b1c0b7a11"
@@ -96,7 +90,7 @@ def test_a_request_id_is_read_from_the_body_or_the_header(
     assert (reused.status_code, reused.json()["code"]) == (422, "PB001")
 
 
-def test_a_refused_description_is_named(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_refused_description_is_named(client: httpx.Client, token: Token) -> None:
     client.headers.update(bearer(token("agent")))
     refused = client.post("/match", json={"resources": [{"CPUTime": 100, "CPUtime": 100}]})
     assert refused.status_code == 422
@@ -106,9 +100,8 @@ def test_a_refused_description_is_named(client: httpx.Client, token: Callable[..
 
 
 def test_many_matches_at_once_get_different_jobs(
-    issuer: Issuer, credential: Callable[..., None],
-    jobs: Callable[..., list[int]], matched_together: Callable[..., list[httpx.Response]],
-) -> None:  # fmt: skip
+    issuer: Issuer, credential: Credential, jobs: Jobs, matched_together: Together
+) -> None:
     jobs(60)
     credential("agent", issuer)
     answers = matched_together([issuer.token(f"pilot-{n}") for n in range(50)], WANTED)
@@ -118,9 +111,8 @@ def test_many_matches_at_once_get_different_jobs(
 
 
 def test_one_bad_request_of_many_harms_no_other(
-    issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]],
-    matched_together: Callable[..., list[httpx.Response]],
-) -> None:  # fmt: skip
+    issuer: Issuer, credential: Credential, jobs: Jobs, matched_together: Together
+) -> None:
     jobs(20)
     credential("agent", issuer)
     wanted = [WANTED, {"resources": [{"CPUTime": "soon"}]}] * 10
@@ -128,16 +120,14 @@ def test_one_bad_request_of_many_harms_no_other(
     assert [answer.status_code for answer in answers] == [200, 422] * 10
 
 
-def test_a_token_works_in_the_setup_of_the_path_only(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_token_works_in_the_setup_of_the_path_only(client: httpx.Client, token: Token) -> None:
     client.headers.update(bearer(token("agent")))
     assert client.post("/match", json=WANTED).status_code == 204
     elsewhere = client.post(str(client.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (403, "PB002")  # an opaque token is of one setup
 
 
-def test_a_brokered_job_comes_with_the_payload_of_its_task(
-    client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]
-) -> None:
+def test_a_brokered_job_comes_with_the_payload_of_its_task(client: httpx.Client, token: Token, db: Db) -> None:
     grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"command": "echo"}}])
     (job_id,) = grids.make(db, SETUP)
     grids.activate(db, SETUP)

@@ -1,6 +1,5 @@
 """The effect of a change (what-if), the obstacles of a task, and failed jobs that are tried again."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -12,18 +11,18 @@ from broker import world
 from broker.laboratory import grid
 from broker.operate import brokerage
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Running, Token, bearer
 
 
 @pytest.fixture
-def operator(client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]) -> httpx.Client:
+def operator(client: httpx.Client, token: Token, db: Db) -> httpx.Client:
     """An operator of a setup that holds a grid."""
     world.load(db, [grid.grid(1, 20, 40)], SETUP)
     client.headers.update(bearer(token("operator")))
     return client
 
 
-def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: Db) -> None:
     before = Calls(db).stored()
     answer = operator.post("/what-if", json={"settings": {"NQUEUED_SAT_CAP": 1}})
     assert answer.status_code == 200, answer.text
@@ -37,9 +36,7 @@ def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: psycopg
     assert len(found["differences"]) > 10
 
 
-def test_the_answer_of_what_if_is_found_again(
-    operator: httpx.Client, db: psycopg.Connection[Any], token: Callable[..., str]
-) -> None:
+def test_the_answer_of_what_if_is_found_again(operator: httpx.Client, db: Db, token: Token) -> None:
     change = {"settings": {"NQUEUED_SAT_CAP": 1}, "tasks": [41000001]}
     found = operator.post("/what-if", json=change).json()
     number = found.pop("what_if_id")
@@ -55,7 +52,7 @@ def test_the_answer_of_what_if_is_found_again(
     assert db.execute("select count(*) from monitor.what_if").fetchone() == (1,)
 
 
-def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: Db) -> None:
     for number in range(105):
         db.execute("select brokerage.keep_what_if(%s, %s, '{}')", [SETUP, Jsonb({"number": number})])
     kept = db.execute("select change ->> 'number' from monitor.what_if order by what_if_id").fetchall()
@@ -63,16 +60,14 @@ def test_the_last_hundred_answers_are_kept(operator: httpx.Client, db: psycopg.C
 
 
 @pytest.mark.parametrize("values", [("[]", "{}"), ("{}", "3"), (None, "{}"), ("{}", None)])
-def test_an_answer_of_what_if_that_is_no_object_is_not_kept(
-    db: psycopg.Connection[Any], values: tuple[str | None, str | None]
-) -> None:
+def test_an_answer_of_what_if_that_is_no_object_is_not_kept(db: Db, values: tuple[str | None, str | None]) -> None:
     with pytest.raises(psycopg.Error, match="JSON objects") as raised:
         db.execute("select brokerage.keep_what_if(%s, %s, %s)", [SETUP, *values])
     assert raised.value.sqlstate == "PB001"
     assert db.execute("select from monitor.what_if").fetchall() == []
 
 
-def test_what_if_takes_statuses_profiles_and_tasks(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_what_if_takes_statuses_profiles_and_tasks(operator: httpx.Client, db: Db) -> None:
     query = "select task_id from brokerage.open_task where setup = %s and algorithm = 'production_job' limit 2"
     tasks = [task for (task,) in db.execute(query, [SETUP])]
     queues = [queue for (queue,) in db.execute("select queue from monitor.queue where setup = %s", [SETUP])]
@@ -114,7 +109,7 @@ def test_a_deep_world_is_refused(operator: httpx.Client) -> None:
 
 
 def test_a_long_what_if_is_cancelled(operator: httpx.Client, monkeypatch: pytest.MonkeyPatch, service: Running) -> None:
-    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
         connection.execute("select pg_sleep(60)")
 
     monkeypatch.setattr("broker.service.calls._LONGEST", 0.1)
@@ -123,7 +118,7 @@ def test_a_long_what_if_is_cancelled(operator: httpx.Client, monkeypatch: pytest
     assert (refused.status_code, refused.json()["code"]) == (503, "57014")
 
 
-def test_the_obstacles_of_a_task_are_those_of_the_database(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_the_obstacles_of_a_task_are_those_of_the_database(operator: httpx.Client, db: Db) -> None:
     tasks = [task for (task,) in db.execute("select task_id from workload.task where setup = %s limit 5", [SETUP])]
     for task in tasks:
         expected = db.execute("select * from brokerage.obstacles(%s, %s::bigint)", [SETUP, task]).fetchall()
@@ -135,7 +130,7 @@ def test_the_obstacles_of_a_task_are_those_of_the_database(operator: httpx.Clien
     assert (missing.status_code, missing.json()["code"]) == (404, "PB004")
 
 
-def test_the_work_of_failed_jobs_goes_back(operator: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_the_work_of_failed_jobs_goes_back(operator: httpx.Client, db: Db) -> None:
     query = "select job_id from workload.job where setup = %s and status = 'activated' order by 1 limit 2"
     db.execute("call brokerage.broker_jobs(%s)", [SETUP])
     db.execute("update workload.job set status = 'activated' where setup = %s", [SETUP])

@@ -13,10 +13,8 @@ from broker.laboratory import grid
 from broker.operate import loops
 from tests.calls import Calls
 from tests.cookies import by_ticket
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Jobs, Start, bearer
 from tests.service.test_roles import CALLS
-
-Db = psycopg.Connection[Any]
 
 VIEWS = """
 select c.relname, exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'setup')
@@ -40,7 +38,7 @@ ACT_AS = """select set_config('role', %s, true), set_config('pgbroker.subject',
 
 
 @pytest.fixture
-def filled(db: Db, jobs: Callable[..., list[int]]) -> None:
+def filled(db: Db, jobs: Jobs) -> None:
     """The setup `default` with a grid, brokered jobs, TaskQueues, leases, limits, identities and events."""
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
     jobs(5)
@@ -87,9 +85,7 @@ def test_another_login_cannot_bind_itself_to_a_setup(db: Db, connect: Callable[.
 
 
 @pytest.mark.parametrize("kind", ["viewer", "operator", "submitter", "agent"])
-def test_a_token_of_another_setup_reaches_nothing(
-    start: Callable[..., Running], db: Db, filled: None, kind: str
-) -> None:
+def test_a_token_of_another_setup_reaches_nothing(start: Start, db: Db, filled: None, kind: str) -> None:
     group = "users" if kind == "submitter" else None
     made = db.execute("select token from resource.make_token('other', 'x', %s, p_owner_group => %s)", [kind, group])
     (token,) = made.fetchone() or ("",)

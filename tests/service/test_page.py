@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.docs import pages
-from tests.service.conftest import Running
+from tests.service.conftest import Start
 
 Printed = Callable[[str], str]
 
@@ -34,7 +34,7 @@ def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -
 
 
 @pytest.fixture
-def printed(start: Callable[..., Running], dsn: str, tmp_path: Path, warm: Path) -> Printed:
+def printed(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Printed:
     """A function that runs the blocks of a page, but those that start a service, and gives what they print."""
 
     def run(name: str) -> str:

@@ -1,15 +1,14 @@
 """The service behind PgBouncer in transaction mode: calls of many roles share two connections of the server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import psycopg
 import pytest
 
 from broker.service.settings import Settings
 from tests import pooler as pgbouncer
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Db, Jobs, Running, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
@@ -17,7 +16,7 @@ AGENTS, JOBS = 12, 60
 
 
 @pytest.fixture
-def pooled(settings: Settings, start: Callable[..., Running]) -> Iterator[Running]:
+def pooled(settings: Settings, start: Start) -> Iterator[Running]:
     """A service with eight connections to PgBouncer, which has two to the server."""
     if pgbouncer.PROGRAM is None:
         pytest.skip("PgBouncer is not installed")
@@ -27,7 +26,7 @@ def pooled(settings: Settings, start: Callable[..., Running]) -> Iterator[Runnin
 
 
 def test_roles_and_subjects_do_not_leak_between_calls_behind_a_pooler(
-    db: psycopg.Connection, pooled: Running, token: Callable[..., str], jobs: Callable[..., list[int]]
+    db: Db, pooled: Running, token: Token, jobs: Jobs
 ) -> None:
     jobs(JOBS)
     viewer = bearer(token("viewer"))

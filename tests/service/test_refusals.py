@@ -2,8 +2,7 @@
 
 import json
 import socket
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import httpx
 import psycopg
@@ -11,7 +10,7 @@ import pytest
 from psycopg_pool import PoolTimeout
 
 from broker.service.problems import of_error
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Credential, Db, Jobs, Running, Start, Token, bearer
 from tests.service.issuer import Issuer
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
@@ -19,7 +18,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
-def agent(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+def agent(client: httpx.Client, token: Token) -> httpx.Client:
     client.headers.update(bearer(token("agent")))
     return client
 
@@ -119,7 +118,7 @@ def test_an_unknown_path_or_method_is_refused(service: Running, method: str, pat
 
 @pytest.mark.parametrize("setup", ["no%00ne", "x" * 101, "%ff%fe", "'; drop table x; --", "%20", "a%0Ab"])
 def test_an_odd_name_of_a_setup_is_refused(
-    service: Running, issuer: Issuer, credential: Callable[..., None], token: Callable[..., str], setup: str
+    service: Running, issuer: Issuer, credential: Credential, token: Token, setup: str
 ) -> None:
     credential("agent", issuer)
     url = f"{service.url}/api/v1/setups/{setup}/match"
@@ -127,7 +126,7 @@ def test_an_odd_name_of_a_setup_is_refused(
     assert httpx.post(url, json=WANTED, headers=bearer(token("agent"))).status_code in (403, 422)
 
 
-def test_ids_beyond_64_bits_are_refused(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_ids_beyond_64_bits_are_refused(client: httpx.Client, token: Token) -> None:
     client.headers.update(bearer(token("viewer")))
     for number in ("0", "9" * 19):
         for path in ("/jobs/{}", "/jobs/{}/events", "/jobs/{}/why", "/tasks/{}/why"):
@@ -147,7 +146,7 @@ def test_an_invalid_attempt_is_refused_for_its_job_alone(agent: httpx.Client, at
     assert agent.post("/jobs/report", content=b'[{"job_id": 1, "attempt": "\\u0000"}]', headers=JSON).status_code == 422
 
 
-def test_a_call_while_the_database_is_away_is_refused_at_once(start: Callable[..., Running]) -> None:
+def test_a_call_while_the_database_is_away_is_refused_at_once(start: Start) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         dsn = f"postgresql://nobody@127.0.0.1:{closed.getsockname()[1]}/none"
@@ -159,9 +158,7 @@ def test_a_call_while_the_database_is_away_is_refused_at_once(start: Callable[..
 
 
 @pytest.mark.own_database
-def test_connections_that_were_lost_are_replaced(
-    agent: httpx.Client, db: psycopg.Connection[Any], jobs: Callable[..., list[int]]
-) -> None:
+def test_connections_that_were_lost_are_replaced(agent: httpx.Client, db: Db, jobs: Jobs) -> None:
     assert agent.post("/match", json=WANTED).status_code == 204
     ended = db.execute(
         "select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity"

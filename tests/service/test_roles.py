@@ -1,14 +1,12 @@
 """Rights of callers of the service: those of the database, by the role that the credential names."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from broker.service.views import VIEWS
-from tests.service.conftest import bearer
+from tests.service.conftest import Credential, Db, Jobs, Token, bearer
 from tests.service.issuer import Issuer
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
@@ -53,7 +51,7 @@ MAY = {
 
 @pytest.mark.parametrize("kind", list(MAY))
 def test_each_kind_of_token_may_make_the_calls_of_its_role(
-    client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]], kind: str
+    client: httpx.Client, token: Token, jobs: Jobs, kind: str
 ) -> None:
     jobs(1, 6)
     client.headers.update(bearer(token(kind)))
@@ -65,14 +63,14 @@ def test_each_kind_of_token_may_make_the_calls_of_its_role(
     assert all(status in (200, 204, 403, 404) for status in statuses.values()), statuses
 
 
-def test_a_refusal_names_the_right_that_is_missing(client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_refusal_names_the_right_that_is_missing(client: httpx.Client, token: Token) -> None:
     refused = client.post("/jobs", json=[JOB], headers=bearer(token("agent")))
     assert (refused.status_code, refused.json()["code"]) == (403, "42501")
     assert "broker_submitter" in refused.json()["hint"]
 
 
 def test_a_submitter_acts_for_its_owner_only(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+    client: httpx.Client, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     credential("submitter", issuer, "alice", owner_group="users", owner_dn="/DC=org/CN=alice")
     credential("submitter", issuer, "bob", owner_group="users", owner_dn="/DC=org/CN=bob")
@@ -86,7 +84,7 @@ def test_a_submitter_acts_for_its_owner_only(
 
 
 def test_agents_of_two_groups_get_the_jobs_of_theirs(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+    client: httpx.Client, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     for number, group in ((1, "users"), (2, "prod")):
         credential("agent", issuer, group, owner_group=group)
@@ -100,9 +98,8 @@ def test_agents_of_two_groups_get_the_jobs_of_theirs(
 
 
 def test_a_lease_has_the_subject_of_its_match(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], jobs: Callable[..., list[int]],
-    db: psycopg.Connection[Any],
-) -> None:  # fmt: skip
+    client: httpx.Client, issuer: Issuer, credential: Credential, jobs: Jobs, db: Db
+) -> None:
     jobs(1)
     credential("agent", issuer)
     assert client.post("/match", json=WANTED, headers=bearer(issuer.token("pilot-7"))).status_code == 200

@@ -1,26 +1,24 @@
 """Searches and summaries: their rows, order and pages, and refused ones."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from broker.service.views import JSON, OWN, VIEWS, kind_of
-from tests.service.conftest import bearer
+from tests.service.conftest import Db, Jobs, Token, bearer
 
 SITES = ["NORTH", "SOUTH", None]
 
 
 @pytest.fixture
-def viewer(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+def viewer(client: httpx.Client, token: Token) -> httpx.Client:
     client.headers.update(bearer(token("viewer")))
     return client
 
 
 @pytest.fixture
-def some(jobs: Callable[..., list[int]], db: psycopg.Connection[Any]) -> list[int]:
+def some(jobs: Jobs, db: Db) -> list[int]:
     """Nine jobs, three of them leased: at a site, at another, and at none."""
     ids = jobs(9)
     for site in SITES:
@@ -49,9 +47,7 @@ def paged(client: httpx.Client, path: str, **body: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", list(VIEWS))
-def test_every_view_is_searched_and_counted(
-    viewer: httpx.Client, token: Callable[..., str], some: list[int], name: str
-) -> None:
+def test_every_view_is_searched_and_counted(viewer: httpx.Client, token: Token, some: list[int], name: str) -> None:
     if name == "changes":  # for operators alone
         viewer.headers.update(bearer(token("operator")))
     view = VIEWS[name]
@@ -112,9 +108,7 @@ def test_a_search_compares_booleans_numbers_and_times(viewer: httpx.Client, some
     assert len(found(viewer, "/leases/search", search=search)) == 2
 
 
-def test_pages_of_a_search_join_while_jobs_are_inserted(
-    viewer: httpx.Client, some: list[int], jobs: Callable[..., list[int]]
-) -> None:
+def test_pages_of_a_search_join_while_jobs_are_inserted(viewer: httpx.Client, some: list[int], jobs: Jobs) -> None:
     asked = {"parameters": ["job_id"], "limit": 4}
     page = viewer.post("/jobs/search", json=asked).json()
     assert [row["job_id"] for row in page["rows"]] == [9, 8, 7, 6]
@@ -142,7 +136,7 @@ def test_a_summary_counts_by_columns(viewer: httpx.Client, some: list[int]) -> N
     assert len(viewer.post("/jobs/summary", json=grouping).json()) == 3
 
 
-def test_too_many_groups_are_refused(viewer: httpx.Client, jobs: Callable[..., list[int]]) -> None:
+def test_too_many_groups_are_refused(viewer: httpx.Client, jobs: Jobs) -> None:
     jobs(10_000)
     assert len(viewer.post("/jobs/summary", json={"grouping": ["job_id"]}).json()) == 10_000
     jobs(1, first=10_001)
@@ -245,9 +239,7 @@ def test_a_cursor_is_for_its_own_search(viewer: httpx.Client, some: list[int]) -
         assert (refused.status_code, refused.json()["key"]) == (422, "cursor"), other
 
 
-def test_a_submitter_finds_its_own_jobs(
-    client: httpx.Client, token: Callable[..., str], some: list[int], db: psycopg.Connection[Any]
-) -> None:
+def test_a_submitter_finds_its_own_jobs(client: httpx.Client, token: Token, some: list[int], db: Db) -> None:
     db.execute(
         """select taskqueue.insert_job('default', 77, '{"OwnerDN": "/CN=bob", "OwnerGroup": "prod", "CPUTime": 600}')"""
     )

@@ -1,6 +1,5 @@
 """The commands of the page search.md are run as written, with a service that runs already."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,14 +7,14 @@ import pytest
 from broker.service.adapters.diracx import STATUSES
 from broker.service.views import VIEWS
 from tests.core.docs import pages
-from tests.service.conftest import Running
+from tests.service.conftest import Jobs, Start
 from tests.service.test_page import run_blocks
 
 PAGE = pages.by_name()["broker/docs/how-to/search.md"]
 
 
 def test_the_commands_of_the_page_about_searches_work(
-    start: Callable[..., Running], jobs: Callable[[int], list[int]], dsn: str, tmp_path: Path, warm: Path
+    start: Start, jobs: Jobs, dsn: str, tmp_path: Path, warm: Path
 ) -> None:
     jobs(3)
     texts = [block.text for block in PAGE.blocks if block.kind == "sh"]

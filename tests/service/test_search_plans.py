@@ -9,7 +9,7 @@ import pytest
 from broker.service import search
 from broker.service.models import Order, Restriction, Search
 from broker.service.views import VIEWS
-from tests.service.conftest import insert_jobs
+from tests.service.conftest import Db, insert_jobs
 
 Node = dict[str, Any]
 JOBS = 20_000
@@ -23,7 +23,7 @@ def loaded() -> dict[str, str]:
 
 
 @pytest.fixture
-def many(new_database: Callable[..., str], loaded: dict[str, str]) -> Iterator[psycopg.Connection[Any]]:
+def many(new_database: Callable[..., str], loaded: dict[str, str]) -> Iterator[Db]:
     """A database with many jobs, in a session of a viewer."""
     if not loaded:
         dsn = new_database(kept=True)
@@ -43,7 +43,7 @@ def nodes(plan: Node) -> Iterator[Node]:
         yield from nodes(part)
 
 
-def explained(db: psycopg.Connection[Any], name: str, asked: Search) -> list[Node]:
+def explained(db: Db, name: str, asked: Search) -> list[Node]:
     made = search.page(VIEWS[name], {"setup": "default"}, asked, SCOPE)
     row = db.execute(b"explain (analyze, format json, timing off) " + made.text.encode(), made.values).fetchone()
     assert row is not None
@@ -64,7 +64,7 @@ def read(plan: Sequence[Node], table: str) -> int:
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_a_page_of_jobs_reads_no_more_than_it_shows(many: psycopg.Connection[Any], direction: Any) -> None:
+def test_a_page_of_jobs_reads_no_more_than_it_shows(many: Db, direction: Any) -> None:
     sort = [Order("job_id", direction)]
     first = search.page(VIEWS["jobs"], {"setup": "default"}, Search(sort=sort), SCOPE)
     rows = many.execute(first.text.encode(), first.values).fetchall()
@@ -78,14 +78,14 @@ def test_a_page_of_jobs_reads_no_more_than_it_shows(many: psycopg.Connection[Any
         assert 0 < read(plan, "job") <= 101
 
 
-def test_a_page_in_another_order_reads_its_columns_after_sorting(many: psycopg.Connection[Any]) -> None:
+def test_a_page_in_another_order_reads_its_columns_after_sorting(many: Db) -> None:
     plan = explained(many, "jobs", Search(sort=[Order("since", "desc")]))
     assert "Sort" in kinds(plan)
     looked_up = sum(node["Actual Loops"] for node in plan if node.get("Relation Name") == "task_queue")
     assert looked_up == 202  # owner and group of a hundred jobs and one, not of all
 
 
-def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[Any]) -> None:
+def test_the_first_page_of_the_service_is_planned_once(many: Db) -> None:
     asked = Search(limit=search.ROWS)
     page = search.page(VIEWS["tasks"], {"setup": "default"}, asked, SCOPE)
     assert page.text.endswith(f" LIMIT {search.ROWS + 1}")
@@ -96,7 +96,7 @@ def test_the_first_page_of_the_service_is_planned_once(many: psycopg.Connection[
 
 
 @pytest.mark.parametrize("name", ["jobs", "tasks", "queues", "task_queues", "leases"])
-def test_a_page_in_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[Any], name: str) -> None:
+def test_a_page_in_the_order_of_the_key_needs_no_sort(many: Db, name: str) -> None:
     many.execute("set enable_sort = off")  # the tables are small here
     many.execute("set enable_incremental_sort = off")
     (top, *_) = VIEWS[name].order
@@ -104,7 +104,7 @@ def test_a_page_in_the_order_of_the_key_needs_no_sort(many: psycopg.Connection[A
     assert not kinds(plan) & {"Sort", "Incremental Sort"}
 
 
-def test_an_event_of_a_job_is_found_by_index(many: psycopg.Connection[Any]) -> None:
+def test_an_event_of_a_job_is_found_by_index(many: Db) -> None:
     plan = explained(many, "events", Search(search=[Restriction("job_id", "eq", 5)]))
     assert read(plan, "lease") + read(plan, "history_default") == 0
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from broker.service import protocol
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Jobs, Running, Start, Token, bearer
 
 WANTED = {"resources": [{"CPUTime": 86400}]}
 PERIOD = 0.6
@@ -86,9 +86,7 @@ def test_each_head_of_a_connection_has_its_own_time_limit(service: Running, dial
     assert PERIOD / 2 < seconds_until_closed(connection, b"a") < SOON
 
 
-def test_slow_bodies_keep_no_connection_to_the_database(
-    start: Callable[..., Running], dial: Dial, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_slow_bodies_keep_no_connection_to_the_database(start: Start, dial: Dial, token: Token, jobs: Jobs) -> None:
     running = start(connections=1)
     given = token("agent")
     jobs(1)
@@ -103,9 +101,7 @@ def test_slow_bodies_keep_no_connection_to_the_database(
     assert all(b" 200 " not in answered(one) for one in slow[1:])  # and each is closed
 
 
-def test_slow_submitters_do_not_occupy_places_of_long_calls(
-    start: Callable[..., Running], dial: Dial, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_slow_submitters_do_not_occupy_places_of_long_calls(start: Start, dial: Dial, token: Token, jobs: Jobs) -> None:
     running = start(connections=2)  # of which one is for long calls
     given = token("operator")
     jobs(1)
@@ -119,7 +115,7 @@ def test_slow_submitters_do_not_occupy_places_of_long_calls(
 
 
 def test_a_body_that_comes_steadily_is_taken(
-    service: Running, dial: Dial, token: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    service: Running, dial: Dial, token: Token, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "PERIOD", 3.0)
     pieces = 10
@@ -132,16 +128,14 @@ def test_a_body_that_comes_steadily_is_taken(
     assert connection.recv(65536).startswith(b"HTTP/1.1 204")
 
 
-def test_a_connection_that_waits_for_a_job_is_not_closed(
-    service: Running, dial: Dial, token: Callable[..., str]
-) -> None:
+def test_a_connection_that_waits_for_a_job_is_not_closed(service: Running, dial: Dial, token: Token) -> None:
     body = b'{"resources": [{"CPUTime": 86400}], "wait": 2}'
     connection = dial(service)
     connection.sendall(head(token("agent"), "/match", len(body)) + body)
     assert connection.recv(65536).startswith(b"HTTP/1.1 204")
 
 
-def test_many_connections_that_send_nothing_are_closed(service: Running, dial: Dial, token: Callable[..., str]) -> None:
+def test_many_connections_that_send_nothing_are_closed(service: Running, dial: Dial, token: Token) -> None:
     idle = [dial(service) for _ in range(500)]
     found = httpx.post(service.url + BASE + "/match", json=WANTED, headers=bearer(token("agent")), timeout=SOON)
     assert found.status_code == 204

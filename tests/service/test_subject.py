@@ -8,8 +8,9 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tests.service.conftest import SETUP
+from tests.service.conftest import SETUP, Db, Jobs
 
+AsSubject = Callable[..., list[dict[str, Any]]]
 _ACT_AS = """select set_config('role', 'broker_agent', true), set_config(
     'pgbroker.subject', jsonb_build_object('name', %s::text, 'setup', 'default')::text, true)"""
 _MATCH = "select job_id from taskqueue.match_many(%s, %s)"
@@ -18,7 +19,7 @@ _FINISH = "select outcome, reason from taskqueue.finish_jobs(%s, %s)"
 
 
 @pytest.fixture
-def as_subject(service_dsn: str) -> Callable[..., list[dict[str, Any]]]:
+def as_subject(service_dsn: str) -> AsSubject:
     """A function that runs a statement as a subject, as the service does."""
 
     def run(name: str, statement: str, argument: Any) -> list[dict[str, Any]]:
@@ -29,15 +30,13 @@ def as_subject(service_dsn: str) -> Callable[..., list[dict[str, Any]]]:
     return run
 
 
-def _matched(as_subject: Callable[..., list[dict[str, Any]]], name: str) -> int:
+def _matched(as_subject: AsSubject, name: str) -> int:
     request = {"resources": [{"CPUTime": 86400}], "n": 1, "subject": name}
     (row,) = as_subject(name, _MATCH, [request])
     return int(row["job_id"])
 
 
-def test_a_subject_reports_and_ends_its_job(
-    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], db: psycopg.Connection[Any]
-) -> None:
+def test_a_subject_reports_and_ends_its_job(as_subject: AsSubject, jobs: Jobs, db: Db) -> None:
     jobs(1)
     job = _matched(as_subject, "pilot 1")
     about = {"job_id": job, "subject": "pilot 1"}
@@ -53,9 +52,7 @@ def test_a_subject_reports_and_ends_its_job(
 @pytest.mark.parametrize(
     "changed", [{"subject": "pilot 2"}, {"attempt_number": 2}, {"job_id": 99}], ids=["subject", "number", "job"]
 )
-def test_a_job_that_another_subject_has_is_stale(
-    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], changed: dict[str, Any]
-) -> None:
+def test_a_job_that_another_subject_has_is_stale(as_subject: AsSubject, jobs: Jobs, changed: dict[str, Any]) -> None:
     jobs(1)
     about = {"job_id": _matched(as_subject, "pilot 1"), "subject": "pilot 1"} | changed
     assert as_subject("", _REPORT, [about])[0]["action"] == "stale"
@@ -64,9 +61,7 @@ def test_a_job_that_another_subject_has_is_stale(
     assert f"does not have job {about['job_id']}" in answer["reason"]
 
 
-def test_a_wrong_number_of_an_attempt_is_refused(
-    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]]
-) -> None:
+def test_a_wrong_number_of_an_attempt_is_refused(as_subject: AsSubject, jobs: Jobs) -> None:
     jobs(1)
     for number in ("x", 0, 1.5, True, 10**10):
         with pytest.raises(psycopg.Error, match="attempt_number of element 1 is") as refused:
@@ -74,9 +69,7 @@ def test_a_wrong_number_of_an_attempt_is_refused(
         assert refused.value.sqlstate == "PB001"
 
 
-def test_a_login_needs_the_attempt(
-    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], db: psycopg.Connection[Any]
-) -> None:
+def test_a_login_needs_the_attempt(as_subject: AsSubject, jobs: Jobs, db: Db) -> None:
     jobs(1)
     job = _matched(as_subject, "pilot 1")
     (answer,) = db.execute(_FINISH.encode(), [SETUP, Jsonb([{"job_id": job, "attempt_number": 1}])]).fetchall()
@@ -84,9 +77,7 @@ def test_a_login_needs_the_attempt(
     assert "invalid attempt" in answer[1]
 
 
-def test_a_login_neither_sees_nor_releases_jobs_of_a_subject(
-    as_subject: Callable[..., list[dict[str, Any]]], jobs: Callable[[int], list[int]], db: psycopg.Connection[Any]
-) -> None:
+def test_a_login_neither_sees_nor_releases_jobs_of_a_subject(as_subject: AsSubject, jobs: Jobs, db: Db) -> None:
     jobs(1)
     job = _matched(as_subject, "pilot 1")
     assert db.execute("select * from taskqueue.jobs_of_subject(%s, %s)", [SETUP, [job]]).fetchall() == []

@@ -1,15 +1,14 @@
 """Submitting through the service, holding, cancelling, and asking for the state of a job and its reason."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
-from tests.service.conftest import bearer
+from tests.service.conftest import Db, Jobs, Token, bearer
 
 OWNER = {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users"}
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -24,18 +23,18 @@ def lines(*jobs: Any) -> bytes:
 
 
 @pytest.fixture
-def submitter(client: httpx.Client, token: Callable[..., str]) -> httpx.Client:
+def submitter(client: httpx.Client, token: Token) -> httpx.Client:
     client.headers.update(bearer(token("operator")))
     return client
 
 
-def _count(db: psycopg.Connection[Any]) -> int:
+def _count(db: Db) -> int:
     row = db.execute("select count(*) from taskqueue.job").fetchone()
     assert row is not None
     return int(row[0])
 
 
-def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, db: Db) -> None:
     body = lines(job(1), {"requirements": job(0)["requirements"], "jobs": [[2, 5], [3]]}) + b"\n \n" + lines(job(4))
     stored = submitter.post("/jobs", content=body.rstrip(), headers=LINES)
     assert stored.json() == {"stored": 3, "jobs": 4, "job_ids": [1, 2, 3, 4]}
@@ -44,9 +43,7 @@ def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, d
     assert _count(db) == 6
 
 
-def test_a_caller_without_the_right_is_refused_before_the_body_is_read(
-    client: httpx.Client, token: Callable[..., str]
-) -> None:
+def test_a_caller_without_the_right_is_refused_before_the_body_is_read(client: httpx.Client, token: Token) -> None:
     sent = 0
 
     def body() -> Iterator[bytes]:
@@ -66,7 +63,7 @@ def test_a_line_without_end_is_refused(submitter: httpx.Client) -> None:
     assert (refused.status_code, "line 1 has more than" in refused.json()["detail"]) == (422, True)
 
 
-def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Client, token: Callable[..., str]) -> None:
+def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Client, token: Token) -> None:
     payload = {"script": "echo \u2603\n", "big": 2**60, "none": None}
     body = lines({**job(1), "payload": payload}, {"requirements": job(0)["requirements"], "jobs": [[2, 5, 0], [3]]})
     assert submitter.post("/jobs", content=body, headers=LINES).json()["jobs"] == 3
@@ -82,7 +79,7 @@ def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Clie
     assert (refused.status_code, "payload of job 4 has" in refused.json()["detail"]) == (422, True)
 
 
-def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: Db) -> None:
     def parts() -> Iterator[bytes]:
         text = lines(*(job(number) for number in range(1, 2501)))
         for start in range(0, len(text), 777):  # lines are cut anywhere
@@ -98,7 +95,7 @@ def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: psy
     assert _count(db) == 2500
 
 
-def test_a_refused_chunk_ends_the_submission(submitter: httpx.Client, db: psycopg.Connection[Any]) -> None:
+def test_a_refused_chunk_ends_the_submission(submitter: httpx.Client, db: Db) -> None:
     jobs = [job(number) for number in range(1, 2001)]
     jobs[1500] = job(1501, CPUTime="soon")
     refused = submitter.post("/jobs", content=lines(*jobs), headers=LINES)
@@ -133,7 +130,7 @@ def test_a_wrong_line_is_refused(submitter: httpx.Client, line: bytes, status: i
     assert 400 <= refused.status_code < 500
 
 
-def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Callable[..., list[int]]) -> None:
+def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Jobs) -> None:
     jobs(2)
     held = submitter.post("/jobs/hold", json={"job_ids": [1, 99, 2]}).json()
     assert [(one["job_id"], one["changed"]) for one in held] == [(1, True), (99, False), (2, True)]
@@ -149,9 +146,7 @@ def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Call
     assert submitter.post("/jobs/cancel", json={"job_ids": [1], "why": "x"}).json()["key"] == "why"
 
 
-def test_a_job_is_shown_with_its_state_and_its_obstacles(
-    submitter: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_a_job_is_shown_with_its_state_and_its_obstacles(submitter: httpx.Client, token: Token, jobs: Jobs) -> None:
     jobs(2)
     for kind in ("viewer", "submitter", "operator"):
         submitter.headers.update(bearer(token(kind)))

@@ -8,10 +8,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
@@ -19,13 +17,15 @@ from cryptography.x509.oid import NameOID
 from tests.core.docs import pages
 from tests.core.docs.test_blocks import run
 from tests.service.authority import CA_DN, LIMITED, ROBOT, ROBOT_DN, Signer, authority, chain, make, proxy
-from tests.service.conftest import BASE, bearer
-from tests.service.test_command import Program, serve
+from tests.service.conftest import BASE, Db, Jobs, Token, bearer
+from tests.service.test_command import Serve, serve
 
 PAGE = pages.by_name()["broker/docs/how-to/certificates.md"]
 WANTED = {"resources": [{"CPUTime": 86400}]}
 APACHE = Path("/usr/lib/apache2/modules")
 MODULES = """mpm_event authz_core headers proxy proxy_http ssl gridsite""".split()
+Served = Callable[[int], str]
+Fronts = Callable[[list[str], int], "Front"]
 NGINX_FOLDERS = "client_body proxy fastcgi uwsgi scgi".split()
 
 __all__ = ["serve"]
@@ -60,7 +60,7 @@ class Front:
 
 
 @pytest.fixture
-def front(tmp_path: Path) -> Iterator[Callable[[list[str], int], Front]]:
+def front(tmp_path: Path) -> Iterator[Fronts]:
     """A function that starts a web server, which is stopped at the end."""
     started: list[Front] = []
 
@@ -75,7 +75,7 @@ def front(tmp_path: Path) -> Iterator[Callable[[list[str], int], Front]]:
 
 
 @pytest.fixture
-def ca(tmp_path: Path, jobs: Callable[[int], list[int]], monkeypatch: pytest.MonkeyPatch) -> Signer:
+def ca(tmp_path: Path, jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> Signer:
     """An authority, with the files of a web server in the current folder. There is one job."""
     jobs(1)
     monkeypatch.chdir(tmp_path)
@@ -88,7 +88,7 @@ def ca(tmp_path: Path, jobs: Callable[[int], list[int]], monkeypatch: pytest.Mon
 
 
 @pytest.fixture
-def served(serve: Callable[..., Program], service_dsn: str, dsn: str, warm: Path, ca: Signer) -> Callable[[int], str]:
+def served(serve: Serve, service_dsn: str, dsn: str, warm: Path, ca: Signer) -> Served:
     """A function that runs one of the page's commands that serve, and returns where. The others have run."""
     assert ca
     if shutil.which("openssl") is None:
@@ -105,7 +105,7 @@ def served(serve: Callable[..., Program], service_dsn: str, dsn: str, warm: Path
     return start
 
 
-def test_the_commands_of_the_page_serve_a_proxy_with_the_secret(served: Callable[[int], str], ca: Signer) -> None:
+def test_the_commands_of_the_page_serve_a_proxy_with_the_secret(served: Served, ca: Signer) -> None:
     trusting, verifying = served(0), served(1)
     first = Path("secret.nginx").read_text().removeprefix("proxy_set_header ").rstrip(";\n").split()
     second = Path("secret.apache").read_text().removeprefix("RequestHeader set ").split()
@@ -120,11 +120,7 @@ def test_the_commands_of_the_page_serve_a_proxy_with_the_secret(served: Callable
 
 
 def test_certificates_behind_nginx_are_accepted(
-    served: Callable[[int], str],
-    front: Callable[[list[str], int], Front],
-    ca: Signer,
-    token: Callable[..., str],
-    db: psycopg.Connection[Any],
+    served: Served, front: Fronts, ca: Signer, token: Token, db: Db
 ) -> None:
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if nginx is None:
@@ -156,11 +152,7 @@ def test_certificates_behind_nginx_are_accepted(
 
 
 def test_proxy_certificates_behind_apache_are_accepted(
-    served: Callable[[int], str],
-    front: Callable[[list[str], int], Front],
-    ca: Signer,
-    token: Callable[..., str],
-    db: psycopg.Connection[Any],
+    served: Served, front: Fronts, ca: Signer, token: Token, db: Db
 ) -> None:
     apache = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")
     if apache is None or not all((APACHE / f"mod_{name}.so").exists() for name in MODULES):

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
 from broker.service import keys, rate, tokens
 from broker.service.problems import Problem
 from broker.service.tokens import Verifier
-from tests.service.conftest import Running, bearer
+from tests.service.conftest import Credential, Db, Running, Start, Token, bearer
 from tests.service.issuer import AUDIENCE, Issuer, signed, unsigned
 
 pytestmark = pytest.mark.own_database
@@ -80,9 +79,7 @@ WRONG: dict[str, Callable[[Issuer], str]] = {
 
 
 @pytest.mark.parametrize("how", [pytest.param(how, id=how) for how in WRONG])
-def test_a_wrong_token_is_refused(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], how: str
-) -> None:
+def test_a_wrong_token_is_refused(client: httpx.Client, issuer: Issuer, credential: Credential, how: str) -> None:
     credential("agent", issuer)
     assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
     refused = client.post("/match", json=WANTED, headers=bearer(WRONG[how](issuer)))
@@ -113,7 +110,7 @@ def test_a_call_without_a_valid_token_is_refused(client: httpx.Client, header: s
     ],
 )
 def test_tokens_of_each_accepted_algorithm_are_verified(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], algorithm: str, key: Any
+    client: httpx.Client, issuer: Issuer, credential: Credential, algorithm: str, key: Any
 ) -> None:
     credential("agent", issuer)
     issuer.keys = {"k9": key}
@@ -124,7 +121,7 @@ def test_tokens_of_each_accepted_algorithm_are_verified(
 
 
 def test_new_keys_of_an_issuer_are_fetched_with_a_pause_between(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    client: httpx.Client, issuer: Issuer, credential: Credential, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     credential("agent", issuer)
     assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
@@ -139,7 +136,7 @@ def test_new_keys_of_an_issuer_are_fetched_with_a_pause_between(
 
 
 def test_a_token_of_an_issuer_that_is_away_may_be_tried_again(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
+    client: httpx.Client, issuer: Issuer, credential: Credential
 ) -> None:
     credential("agent", issuer)
     given = issuer.token()
@@ -188,9 +185,7 @@ def test_verified_claims_are_remembered_for_a_minute_while_the_token_is_valid(
     assert asyncio.run(ask(0, 1, 59, 61, 88, 91)) == [1, 1, 1, 2, 2, 401]
 
 
-def test_a_token_that_is_revoked_is_refused_at_once(
-    client: httpx.Client, token: Callable[..., str], db: psycopg.Connection[Any]
-) -> None:
+def test_a_token_that_is_revoked_is_refused_at_once(client: httpx.Client, token: Token, db: Db) -> None:
     client.headers.update(bearer(token("agent", "short")))
     assert client.post("/match", json=WANTED).status_code == 204
     db.execute("select from resource.revoke_tokens('default', 'short')")
@@ -198,7 +193,7 @@ def test_a_token_that_is_revoked_is_refused_at_once(
 
 
 def test_a_credential_that_is_removed_is_refused_at_once(
-    client: httpx.Client, issuer: Issuer, credential: Callable[..., None], db: psycopg.Connection[Any]
+    client: httpx.Client, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     credential("agent", issuer, "pilot-1")
     client.headers.update(bearer(issuer.token()))
@@ -209,7 +204,7 @@ def test_a_credential_that_is_removed_is_refused_at_once(
 
 
 def test_a_setup_without_a_credential_for_a_token_refuses_it(
-    service: Running, client: httpx.Client, issuer: Issuer, credential: Callable[..., None]
+    service: Running, client: httpx.Client, issuer: Issuer, credential: Credential
 ) -> None:
     credential("agent", issuer)
     elsewhere = service.url + "/api/v1/setups/other/match"
@@ -218,7 +213,7 @@ def test_a_setup_without_a_credential_for_a_token_refuses_it(
     assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
 
 
-def test_a_caller_who_asks_too_often_is_slowed_down(start: Callable[..., Running], token: Callable[..., str]) -> None:
+def test_a_caller_who_asks_too_often_is_slowed_down(start: Start, token: Token) -> None:
     running = start(rate=2.0)
     url = running.url + "/api/v1/setups/default/match"
     one, two = bearer(token("agent", "one")), bearer(token("agent", "two"))

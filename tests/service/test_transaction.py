@@ -1,7 +1,6 @@
 """A call of somebody is one transaction: its role ends with it, and a fault at its commit is the caller's answer."""
 
 import asyncio
-from collections.abc import Callable
 
 import httpx
 import msgspec
@@ -13,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from broker.service import protocol
 from broker.service.calls import Database
 from broker.service.settings import Settings
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Db, Jobs, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
@@ -25,10 +24,7 @@ create constraint trigger refuse after insert on taskqueue.lease deferrable init
 """
 
 
-def test_connections_to_a_standby_are_dropped(
-    db: psycopg.Connection, service_dsn: str, start: Callable[..., Running], token: Callable[..., str],
-    jobs: Callable[..., list[int]],
-) -> None:  # fmt: skip
+def test_connections_to_a_standby_are_dropped(db: Db, service_dsn: str, start: Start, token: Token, jobs: Jobs) -> None:
     """A demoted primary only reads: callers are asked to try again, and get their answer elsewhere."""
     jobs(4)
     name = sql.Identifier(str(conninfo_to_dict(service_dsn)["dbname"]))
@@ -49,9 +45,7 @@ def test_connections_to_a_standby_are_dropped(
         assert answers[-3:] == [200] * 3, answers  # a connection of before may be left for the first
 
 
-def test_an_error_at_the_commit_is_answered(
-    db: psycopg.Connection, client: httpx.Client, token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> None:
+def test_an_error_at_the_commit_is_answered(db: Db, client: httpx.Client, token: Token, jobs: Jobs) -> None:
     jobs(1)
     client.headers.update(bearer(token("agent")))
     db.execute(_REFUSE_AT_COMMIT)

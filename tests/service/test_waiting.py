@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -11,7 +10,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.service.conftest import BASE, SETUP, Running, bearer
+from tests.service.conftest import BASE, SETUP, Db, Jobs, Running, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
@@ -64,12 +63,12 @@ def _until_parked(client: httpx.Client, token: str, count: int) -> None:
 
 
 @pytest.fixture
-def viewer(token: Callable[..., str]) -> str:
+def viewer(token: Token) -> str:
     return token("viewer", "prometheus")
 
 
 def test_a_job_that_arrives_is_given_to_a_waiting_agent(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
 ) -> None:
     waits = Waits(client, token("agent"))
     _until_parked(client, viewer, 1)
@@ -80,7 +79,7 @@ def test_a_job_that_arrives_is_given_to_a_waiting_agent(
 
 
 def test_callers_who_may_not_match_keep_no_job_from_an_agent(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
 ) -> None:
     assert Waits(client, viewer).answer().status_code == 403  # the first that asks to wait in this setup
     waits = Waits(client, token("agent"))
@@ -104,9 +103,7 @@ def test_callers_who_may_not_match_keep_no_job_from_an_agent(
     assert took < SOON
 
 
-def test_as_many_agents_are_woken_as_jobs_arrived(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
-) -> None:
+def test_as_many_agents_are_woken_as_jobs_arrived(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
     agent = token("agent")
     first = [Waits(client, agent) for _ in range(2)]
     _until_parked(client, viewer, 2)
@@ -121,7 +118,7 @@ def test_as_many_agents_are_woken_as_jobs_arrived(
     "other", [{"CPUTime": 10}, {"CPUTime": 86400, "OwnerGroup": "others"}], ids=["CPUTime", "owner group"]
 )
 def test_an_agent_that_does_not_match_is_not_woken(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]], other: dict[str, Any]
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, other: dict[str, Any]
 ) -> None:
     agent = token("agent")
     before = Waits(client, agent, wait=4, resources=[other])
@@ -134,9 +131,7 @@ def test_an_agent_that_does_not_match_is_not_woken(
     assert before.seconds == pytest.approx(4, abs=1)
 
 
-def test_a_second_alternative_of_a_request_counts(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
-) -> None:
+def test_a_second_alternative_of_a_request_counts(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
     waits = Waits(client, token("agent"), resources=[{"CPUTime": 86400, "OwnerGroup": "others"}, ANY])
     _until_parked(client, viewer, 1)
     jobs(1)
@@ -145,11 +140,7 @@ def test_a_second_alternative_of_a_request_counts(
 
 
 def test_a_job_that_is_resumed_is_found_within_seconds(
-    client: httpx.Client,
-    token: Callable[..., str],
-    viewer: str,
-    jobs: Callable[..., list[int]],
-    db: psycopg.Connection[Any],
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, db: Db
 ) -> None:
     jobs(3)
     db.execute("select taskqueue.hold(%s, 'owner', '/DC=org/CN=alice')", [SETUP])
@@ -161,9 +152,7 @@ def test_a_job_that_is_resumed_is_found_within_seconds(
     assert all(one.seconds < 15 for one in all_)
 
 
-def test_a_released_job_wakes_a_waiting_agent(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
-) -> None:
+def test_a_released_job_wakes_a_waiting_agent(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
     jobs(1)
     agent = token("agent")
     (match,) = client.post("/match", json={"resources": [ANY]}, headers=bearer(agent)).json()["matches"]
@@ -176,7 +165,7 @@ def test_a_released_job_wakes_a_waiting_agent(
 
 
 def test_a_caller_that_left_gets_no_job(
-    service: Running, client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+    service: Running, client: httpx.Client, token: Token, viewer: str, jobs: Jobs
 ) -> None:
     agent = token("agent")
 
@@ -194,7 +183,7 @@ def test_a_caller_that_left_gets_no_job(
 
 
 def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
-    client: httpx.Client, token: Callable[..., str], viewer: str, jobs: Callable[..., list[int]]
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
 ) -> None:
     agent = token("agent")
     key = "7d6c3bb0-2f6b-4a3a-9d5a-6a2b7a1f0001"
@@ -205,11 +194,7 @@ def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
 
 
 def test_a_waiting_agent_gets_a_job_after_the_database_was_away(
-    client: httpx.Client,
-    token: Callable[..., str],
-    viewer: str,
-    jobs: Callable[..., list[int]],
-    db: psycopg.Connection[Any],
+    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, db: Db
 ) -> None:
     waits = Waits(client, token("agent"))
     _until_parked(client, viewer, 1)
@@ -223,12 +208,12 @@ def test_a_waiting_agent_gets_a_job_after_the_database_was_away(
 
 
 @pytest.mark.parametrize("wait", [-1, 301, "long", None])
-def test_a_wrong_wait_is_refused(client: httpx.Client, token: Callable[..., str], wait: Any) -> None:
+def test_a_wrong_wait_is_refused(client: httpx.Client, token: Token, wait: Any) -> None:
     answer = client.post("/match", json={"resources": [ANY], "wait": wait}, headers=bearer(token("agent")))
     assert (answer.status_code, answer.json()["key"]) == (422, "wait")
 
 
-def test_each_arrival_of_jobs_is_seen_once(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> None:
+def test_each_arrival_of_jobs_is_seen_once(db: Db, jobs: Jobs) -> None:
     query = "select snapshot::text, definition_id, cpu_time, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
     ((before, definition, *_),) = db.execute(query, [SETUP, None]).fetchall()
     assert definition is None
@@ -242,9 +227,7 @@ def test_each_arrival_of_jobs_is_seen_once(db: psycopg.Connection[Any], jobs: Ca
     assert db.execute(matching, [SETUP, [definition, -1], resources]).fetchall() == [(2, definition)]
 
 
-def test_an_open_transaction_is_an_arrival_when_it_commits(
-    db: psycopg.Connection[Any], dsn: str, jobs: Callable[..., list[int]]
-) -> None:
+def test_an_open_transaction_is_an_arrival_when_it_commits(db: Db, dsn: str, jobs: Jobs) -> None:
     query = "select snapshot::text, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
     one = {"requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1]]}
     jobs(1, first=3)  # in the open TaskQueue nobody waits for anybody

@@ -5,21 +5,23 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Running, Token, bearer
 
 SITE = {"Site": "LCG.NORTH.org", "CPUTime": 86400}
 REQUIREMENTS = {"OwnerDN": "alice", "OwnerGroup": "lhcb_user", "CPUTime": 600}
 JDL = '[ JobName = "one"; Executable = "/bin/true"; ]'
 
 Rpc = Callable[..., dict[str, Any]]
+Callers = Callable[..., Rpc]
+Insert = Callable[..., int]
+Match = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def dirac_job(db: psycopg.Connection[Any]) -> Callable[..., int]:
+def dirac_job(db: Db) -> Insert:
     """A function that inserts a job: dirac_job(id, payload, further requirements)."""
 
     def insert(job_id: int = 7, payload: Any = None, **more: Any) -> int:
@@ -32,7 +34,7 @@ def dirac_job(db: psycopg.Connection[Any]) -> Callable[..., int]:
 
 
 @pytest.fixture
-def rpc(service: Running, token: Callable[..., str]) -> Callable[..., Rpc]:
+def rpc(service: Running, token: Token) -> Callers:
     """A function that makes a caller of DIRAC's services: rpc(subject)(method, *args, service=..., status=...)."""
 
     def caller(subject: str = "pilot", kind: str = "agent") -> Rpc:
@@ -53,7 +55,7 @@ def rpc(service: Running, token: Callable[..., str]) -> Callable[..., Rpc]:
 
 
 @pytest.fixture
-def match(rpc: Callable[..., Rpc]) -> Callable[..., dict[str, Any]]:
+def match(rpc: Callers) -> Match:
     """A function that asks for a job: match(subject, further keys of the description)."""
 
     def ask(subject: str = "pilot", **more: Any) -> dict[str, Any]:

@@ -13,14 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.service.conftest import SETUP
-from tests.service.dirac.conftest import JDL, SITE
+from tests.service.conftest import SETUP, Credential, Db, Token
+from tests.service.dirac.conftest import JDL, SITE, Insert
 from tests.service.issuer import AUDIENCE, Issuer
 from tests.service.test_command import Program
 
@@ -28,6 +27,7 @@ PYTHON = os.environ.get("BROKER_TEST_DIRAC", "")
 pytestmark = pytest.mark.skipif(
     not PYTHON, reason="BROKER_TEST_DIRAC names no Python that has DIRAC (.ci/dirac makes one)"
 )
+Clients = Callable[[str], "Dirac"]
 CLIENT = Path(__file__).with_name("client.py")
 
 
@@ -91,9 +91,7 @@ def certificate(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def dirac(
-    service_dsn: str, issuer: Issuer, credential: Callable[..., None], certificate: Path
-) -> Iterator[Callable[[str], Dirac]]:
+def dirac(service_dsn: str, issuer: Issuer, credential: Credential, certificate: Path) -> Iterator[Clients]:
     """A function that starts DIRAC's clients with a token, against the service with TLS."""
     credential("agent", issuer)
     files = ["--tls-cert", str(certificate / "cert.pem"), "--tls-key", str(certificate / "key.pem")]
@@ -111,9 +109,7 @@ def dirac(
     program.stop()
 
 
-def test_clients_of_dirac_get_report_and_end_a_job(
-    dirac: Callable[[str], Dirac], issuer: Issuer, dirac_job: Callable[..., int], db: psycopg.Connection[Any]
-) -> None:
+def test_clients_of_dirac_get_report_and_end_a_job(dirac: Clients, issuer: Issuer, dirac_job: Insert, db: Db) -> None:
     dirac_job(7, {"JDL": JDL, "Owner": "alice"}, Tags=["8Processors"])
     pilot = dirac(issuer.token("pilot-1"))
     assert pilot.about["no match"] == 1510
@@ -134,9 +130,7 @@ def test_clients_of_dirac_get_report_and_end_a_job(
     assert db.execute("select job_id, outcome from taskqueue.ended").fetchall() == [(7, "cancelled")]
 
 
-def test_a_job_of_forty_minutes_is_given_out_once(
-    dirac: Callable[[str], Dirac], issuer: Issuer, dirac_job: Callable[..., int], db: psycopg.Connection[Any]
-) -> None:
+def test_a_job_of_forty_minutes_is_given_out_once(dirac: Clients, issuer: Issuer, dirac_job: Insert, db: Db) -> None:
     dirac_job(7)
     began = datetime(2026, 11, 27, 12, tzinfo=UTC)
     clock = "select resource.set_clock(%s, %s)"
@@ -158,7 +152,7 @@ def test_a_job_of_forty_minutes_is_given_out_once(
 
 
 def test_clients_of_dirac_use_an_own_token_and_are_refused_with_a_wrong_one(
-    dirac: Callable[[str], Dirac], token: Callable[..., str], dirac_job: Callable[..., int]
+    dirac: Clients, token: Token, dirac_job: Insert
 ) -> None:
     dirac_job(7)
     refused = dirac(json.dumps({"access_token": "nonsense", "expires_at": 2**33}))

@@ -4,21 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from tests.core.lifecycle import grids
-from tests.service.conftest import BASE, SETUP, Running, bearer
-from tests.service.dirac.conftest import Rpc
+from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer
+from tests.service.dirac.conftest import Callers, Insert, Match, Rpc
 
-Match = Callable[..., dict[str, Any]]
+One = Callable[..., Any]
 OK = {"OK": True, "Value": None}
 STATE = "select state from taskqueue.lease where job_id = %s"
 ENDED = "select outcome from taskqueue.ended where job_id = %s"
 
 
 @pytest.fixture
-def one(db: psycopg.Connection[Any]) -> Callable[..., Any]:
+def one(db: Db) -> One:
     """A function that gives the one value of a statement, or None."""
 
     def ask(statement: str, *values: object) -> Any:
@@ -29,14 +28,14 @@ def one(db: psycopg.Connection[Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def pilot(dirac_job: Callable[..., int], match: Match, rpc: Callable[..., Rpc]) -> Rpc:
+def pilot(dirac_job: Insert, match: Match, rpc: Callers) -> Rpc:
     """The calls of a pilot that has got job 7."""
     dirac_job(7)
     assert match()["Value"]["JobID"] == 7
     return rpc()
 
 
-def test_a_job_runs_and_ends_as_a_wrapper_reports_it(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_job_runs_and_ends_as_a_wrapper_reports_it(pilot: Rpc, one: One) -> None:
     assert one(STATE, 7) == "matched"
     agent = {"MinorStatus": "Submitting To CE", "Source": "JobAgent@LCG.NORTH.org"}
     assert pilot("setJobStatusBulk", "7", {"2026-11-27 10:00:00.1": agent}, False) == OK
@@ -60,9 +59,7 @@ def test_a_job_runs_and_ends_as_a_wrapper_reports_it(pilot: Rpc, one: Callable[.
     ("status", "outcome"),
     [("Done", "finished"), ("Completed", "finished"), ("Failed", "failed"), ("Killed", "cancelled")],
 )
-def test_an_end_stays_as_it_was_reported_first(
-    pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], status: str, outcome: str
-) -> None:
+def test_an_end_stays_as_it_was_reported_first(pilot: Rpc, rpc: Callers, one: One, status: str, outcome: str) -> None:
     for _ in range(2):
         assert pilot("setJobStatus", 7, status, "", "JobWrapper") == OK
     for later in ("Running", "Failed", "Done", "Rescheduled", ""):
@@ -73,7 +70,7 @@ def test_an_end_stays_as_it_was_reported_first(
     assert rpc("another")("setJobStatus", 7, "Done")["Errno"] == 1111
 
 
-def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rpc, one: One) -> None:
     statuses = {"2": {"Status": "Completing"}, "1": {"Status": "Running"}, "3": {"MinorStatus": "Uploading"}}
     assert pilot("setJobStatusBulk", 7, statuses) == OK
     assert one(STATE, 7) == "running"
@@ -83,12 +80,12 @@ def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rp
 
 
 @pytest.mark.parametrize("status", ["Matched", "Stalled", "Deleted", "Waiting", ""])
-def test_a_status_that_is_not_for_agents_is_a_sign_of_life(pilot: Rpc, one: Callable[..., Any], status: str) -> None:
+def test_a_status_that_is_not_for_agents_is_a_sign_of_life(pilot: Rpc, one: One, status: str) -> None:
     assert pilot("setJobStatus", 7, status) == OK
     assert one("select reported_at is not null from taskqueue.lease where job_id = 7")
 
 
-def test_a_rescheduled_job_is_released(pilot: Rpc, match: Match, rpc: Callable[..., Rpc]) -> None:
+def test_a_rescheduled_job_is_released(pilot: Rpc, match: Match, rpc: Callers) -> None:
     assert pilot("setJobStatusBulk", 7, {"1": {"Status": "Rescheduled", "ApplicationStatus": "no proxy"}}) == OK
     assert pilot("setJobStatus", 7, "Done")["Errno"] == 1111
     assert pilot("getJobsStatus", 7, service_name="JobMonitoring")["Value"] == {"7": {"Status": "Rescheduled"}}
@@ -98,7 +95,7 @@ def test_a_rescheduled_job_is_released(pilot: Rpc, match: Match, rpc: Callable[.
     assert rpc("another")("setJobStatus", 7, "Done") == OK
 
 
-def test_a_heart_beat_is_answered_with_a_kill_request(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_heart_beat_is_answered_with_a_kill_request(pilot: Rpc, one: One) -> None:
     one("select taskqueue.cancel_job(%s, 7, 'not wanted')", SETUP)
     for _ in range(2):
         assert pilot("sendHeartBeat", 7, {}, {})["Value"] == {"Kill": "not wanted"}
@@ -106,16 +103,14 @@ def test_a_heart_beat_is_answered_with_a_kill_request(pilot: Rpc, one: Callable[
     assert one(ENDED, 7) == "cancelled"
 
 
-def test_a_job_marked_for_kill_does_not_go_back(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_job_marked_for_kill_does_not_go_back(pilot: Rpc, one: One) -> None:
     one("select taskqueue.cancel_job(%s, 7, 'not wanted')", SETUP)
     assert pilot("setJobStatus", 7, "Rescheduled") == OK
     assert one(ENDED, 7) == "cancelled"
 
 
 @pytest.mark.parametrize("job_id", [7, 99], ids=["another's", "unknown"])
-def test_the_state_of_a_job_of_another_pilot_is_not_changed(
-    pilot: Rpc, rpc: Callable[..., Rpc], one: Callable[..., Any], job_id: int
-) -> None:
+def test_the_state_of_a_job_of_another_pilot_is_not_changed(pilot: Rpc, rpc: Callers, one: One, job_id: int) -> None:
     other = rpc("another")
     for method, more in (
         ("setJobStatus", ["Running"]), ("setJobStatus", ["Done"]), ("setJobStatus", ["Rescheduled"]),
@@ -133,7 +128,7 @@ def test_the_state_of_a_job_of_another_pilot_is_not_changed(
     assert one(STATE, 7) == "matched"
 
 
-def test_job_monitoring_gives_the_status_of_jobs(pilot: Rpc, dirac_job: Callable[..., int], match: Match) -> None:
+def test_job_monitoring_gives_the_status_of_jobs(pilot: Rpc, dirac_job: Insert, match: Match) -> None:
     def status(*job_ids: object) -> Any:
         return pilot("getJobsStatus", *job_ids, service_name="JobMonitoring")["Value"]
 
@@ -165,7 +160,7 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
 ]  # fmt: skip
 
 
-def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: Callable[..., Any]) -> None:
+def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: One) -> None:
     for method, args, errno, words in WRONG:
         refused = pilot(method, *args)
         assert refused.get("Errno") == errno, (method, args, refused)
@@ -174,7 +169,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: Callab
 
 
 def test_the_state_of_a_brokered_job_refuses_what_does_not_follow(
-    db: psycopg.Connection[Any], service: Running, token: Callable[..., str], rpc: Callable[..., Rpc]
+    db: Db, service: Running, token: Token, rpc: Callers
 ) -> None:
     grids.load(db, SETUP)
     (job,) = grids.make(db, SETUP)

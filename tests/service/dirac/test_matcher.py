@@ -1,18 +1,13 @@
 """DIRAC's Matcher: the jobs that an agent gets, the fields of its description that count, and refusals."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 
 from broker.service.adapters.dirac.description import described
-from tests.service.conftest import Running, bearer
-from tests.service.dirac.conftest import JDL, SITE, Rpc
-
-Match = Callable[..., dict[str, Any]]
-Insert = Callable[..., int]
+from tests.service.conftest import Db, Jobs, Running, Start, Token, bearer
+from tests.service.dirac.conftest import JDL, SITE, Callers, Insert, Match
 
 
 def test_an_agent_gets_a_job_and_then_none(dirac_job: Insert, match: Match) -> None:
@@ -35,16 +30,14 @@ JDLS = [
 ]
 
 
-def test_the_jdl_names_the_job(dirac_job: Insert, match: Match, rpc: Callable[..., Rpc]) -> None:
+def test_the_jdl_names_the_job(dirac_job: Insert, match: Match, rpc: Callers) -> None:
     for jdl, expected in JDLS:
         dirac_job(7, {"JDL": jdl})
         assert match()["Value"]["JDL"] == expected
         rpc()("setJobStatus", 7, "Done")
 
 
-def test_a_job_without_a_jdl_fails_and_hinders_no_other(
-    dirac_job: Insert, jobs: Callable[[int], list[int]], match: Match, db: psycopg.Connection[Any]
-) -> None:
+def test_a_job_without_a_jdl_fails_and_hinders_no_other(dirac_job: Insert, jobs: Jobs, match: Match, db: Db) -> None:
     payloads: list[Any] = [{}, {"JDL": " "}, {"JDL": 7}, ["JDL"], "JDL", 0]
     for number, payload in enumerate(payloads, 100):
         dirac_job(number, payload)
@@ -96,9 +89,7 @@ DESCRIPTIONS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 """The offer of the resource, the requirements of the job, and whether the resource gets the job."""
 
 
-def test_each_field_of_a_description_counts_as_in_dirac(
-    dirac_job: Insert, match: Match, db: psycopg.Connection[Any]
-) -> None:
+def test_each_field_of_a_description_counts_as_in_dirac(dirac_job: Insert, match: Match, db: Db) -> None:
     for number, (offered, wanted, gets) in enumerate(DESCRIPTIONS, 1000):
         dirac_job(number, None, **wanted)
         answer = match(**offered)
@@ -118,7 +109,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_a_wrong_description_is_named(rpc: Callable[..., Rpc]) -> None:
+def test_a_wrong_description_is_named(rpc: Callers) -> None:
     call = rpc()
     for resource, words in WRONG:
         refused = call("requestJob", resource, service_name="Matcher")
@@ -140,7 +131,7 @@ NO_CALLS: list[tuple[dict[str, str], int, int, str]] = [
 """The form, the status of HTTP, DIRAC's error number, and words of its message."""
 
 
-def test_a_malformed_call_is_refused(service: Running, token: Callable[..., str]) -> None:
+def test_a_malformed_call_is_refused(service: Running, token: Token) -> None:
     headers = bearer(token("agent"))
     for fields, status, errno, words in NO_CALLS:
         answer = httpx.post(service.url + "/WorkloadManagement/Matcher", data=fields, headers=headers)
@@ -149,7 +140,7 @@ def test_a_malformed_call_is_refused(service: Running, token: Callable[..., str]
         assert words in found["Message"]
 
 
-def test_only_agents_may_request_jobs(service: Running, token: Callable[..., str], dirac_job: Insert) -> None:
+def test_only_agents_may_request_jobs(service: Running, token: Token, dirac_job: Insert) -> None:
     dirac_job()
     url = service.url + "/WorkloadManagement/Matcher"
     fields = {"method": "requestJob", "args": json.dumps([SITE]), "extraCredentials": '["alice", "lhcb_user"]'}
@@ -162,13 +153,13 @@ def test_only_agents_may_request_jobs(service: Running, token: Callable[..., str
         assert ("WWW-Authenticate" in answer.headers) == (status == 401)
 
 
-def test_a_call_without_a_database_may_be_tried_elsewhere(start: Callable[..., Running]) -> None:
+def test_a_call_without_a_database_may_be_tried_elsewhere(start: Start) -> None:
     away = start(dsn="host=127.0.0.1 port=1 user=broker_service")
     answer = httpx.post(away.url + "/WorkloadManagement/Matcher", data={"method": "ping"}, headers=bearer("x"))
     assert (answer.status_code, answer.json()["Errno"], "Retry-After" in answer.headers) == (503, 1130, True)
 
 
-def test_task_queues_are_listed_for_submitters_of_pilots(dirac_job: Insert, rpc: Callable[..., Rpc]) -> None:
+def test_task_queues_are_listed_for_submitters_of_pilots(dirac_job: Insert, rpc: Callers) -> None:
     dirac_job(7, None, Sites=["LCG.NORTH.org"], Tags=["8Processors"])
     dirac_job(8, None, Sites=["LCG.SOUTH.org"])
     viewer = rpc("submission", "viewer")
@@ -184,7 +175,7 @@ def test_task_queues_are_listed_for_submitters_of_pilots(dirac_job: Insert, rpc:
     assert rpc()("getActiveTaskQueues", service_name="Matcher", status=403)["Errno"] == 1111
 
 
-def test_ping_names_the_service(rpc: Callable[..., Rpc]) -> None:
+def test_ping_names_the_service(rpc: Callers) -> None:
     found = rpc()("ping", service_name="Matcher")["Value"]
     assert found["name"] == "WorkloadManagement/Matcher"
     assert found["time"]["__dCls"] == "dt"

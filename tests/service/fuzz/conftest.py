@@ -1,16 +1,15 @@
 """A setup with tasks, queues, jobs and leases, a service on it, and a token of each kind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 import pytest
 import requests
 
 from broker import world
 from broker.laboratory import grid
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
 
 KINDS = ("agent", "submitter", "operator", "viewer")
 
@@ -31,9 +30,7 @@ class Target:
 
 
 @pytest.fixture
-def target(
-    service: Running, db: psycopg.Connection[Any], token: Callable[..., str], jobs: Callable[..., list[int]]
-) -> Iterator[Target]:
+def target(service: Running, db: Db, token: Token, jobs: Jobs) -> Iterator[Target]:
     world.load(db, [grid.grid(1, 6, 12)], SETUP)
     ids = jobs(40)
     tokens = {kind: token(kind, kind) for kind in KINDS}

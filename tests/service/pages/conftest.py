@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import psycopg
 import pytest
 
 from broker import world
@@ -17,16 +16,20 @@ from broker.operate import loops
 from broker.service.login.cookies import csrf
 from tests.calls import Calls
 from tests.cookies import by_ticket
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
 
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
 REFUSED = (NOTHING, "/act", "&value=-7")  # the browser notes each answer that refuses
 """A page that is not there."""
 
+Look = Callable[..., httpx.Response]
+People = Callable[[str], "Person"]
+Tab = Callable[..., Any]
+
 
 @pytest.fixture
-def filled(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> Calls:
+def filled(db: Db, jobs: Jobs) -> Calls:
     """The setup `default` with a grid, brokered tasks, TaskQueues, leases, ends, limits and a sample of figures."""
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
     db.execute("call brokerage.broker_tasks('default')")
@@ -54,7 +57,7 @@ def filled(db: psycopg.Connection[Any], jobs: Callable[..., list[int]]) -> Calls
 
 
 @pytest.fixture
-def look(service: Running, token: Callable[..., str], filled: Calls) -> Iterator[Callable[..., httpx.Response]]:
+def look(service: Running, token: Token, filled: Calls) -> Iterator[Look]:
     """A function that opens a page of the setup: look('/jobs', kind='operator', status='waiting')."""
     tokens: dict[str, str] = {}
     with httpx.Client(timeout=60) as client:
@@ -81,7 +84,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def logged_in(db: psycopg.Connection[Any], kind: str) -> str:
+def logged_in(db: Db, kind: str) -> str:
     """The cookie of somebody who is logged in."""
     return by_ticket(db, SETUP, f"a {kind}", kind)
 
@@ -92,7 +95,7 @@ FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 class Person:
     """A browser that is logged in, by its cookie."""
 
-    def __init__(self, db: psycopg.Connection[Any], service: Running, kind: str) -> None:
+    def __init__(self, db: Db, service: Running, kind: str) -> None:
         self.cookie = logged_in(db, kind)
         self.client = httpx.Client(
             base_url=service.url, timeout=60, headers={"Cookie": f"__Host-pgbroker={self.cookie}"}
@@ -111,13 +114,13 @@ class Person:
 
 
 @pytest.fixture
-def person(db: psycopg.Connection[Any], service: Running) -> Callable[[str], Person]:
+def person(db: Db, service: Running) -> People:
     """A function that logs in somebody: person('viewer')."""
     return lambda kind: Person(db, service, kind)
 
 
 @pytest.fixture
-def tab(chromium: Any, service: Running, db: psycopg.Connection[Any]) -> Iterator[Callable[..., Any]]:
+def tab(chromium: Any, service: Running, db: Db) -> Iterator[Tab]:
     """A function that opens a tab of somebody: tab(width, 'dark', kind='viewer'). It asks the service alone."""
     opened: list[Any] = []
     asked: set[str] = set()

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
-
 from broker import world
 from broker.laboratory import grid
 from broker.operate import loops
 from tests.calls import Calls
-from tests.service.conftest import SETUP
+from tests.service.conftest import SETUP, Db
 
 NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -37,7 +35,7 @@ _PARTS = ("group_use", "share_use")  # figures whose series are 1 together
 Series = tuple[str, tuple[tuple[str, str], ...]]
 
 
-def fill(db: psycopg.Connection[Any]) -> None:
+def fill(db: Db) -> None:
     """Fill the setup `default`."""
     q = Calls(db, SETUP)
     q.set_clock(NOW)

@@ -1,7 +1,6 @@
 """Actions on pages: confirmed first, done by a form of this service's own, and recorded with their author."""
 
 import re
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -13,7 +12,7 @@ from broker.service.pages.actions import ACTIONS
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running
-from tests.service.pages.conftest import Person
+from tests.service.pages.conftest import People
 
 BASE = f"/setups/{SETUP}"
 
@@ -22,7 +21,7 @@ def held(q: Calls) -> Any:
     return q.value("select held from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
 
 
-def test_a_job_is_held_and_resumed(person: Callable[[str], Person], filled: Calls) -> None:
+def test_a_job_is_held_and_resumed(person: People, filled: Calls) -> None:
     operator = person("operator")
     page = operator.look("/jobs/6000000000")
     assert "/act?do=hold-job&amp;of=6000000000" in page.text
@@ -47,7 +46,7 @@ def test_a_job_is_held_and_resumed(person: Callable[[str], Person], filled: Call
     ]  # fmt: skip
 
 
-def test_a_job_is_cancelled_for_a_reason(person: Callable[[str], Person], filled: Calls) -> None:
+def test_a_job_is_cancelled_for_a_reason(person: People, filled: Calls) -> None:
     answer = person("operator").act("cancel-job", 6000000000, reason="wrong <input>")
     assert "ended" in answer.text
     [(kept,)] = filled.rows("select after from monitor.change where object = 'job'")
@@ -57,7 +56,7 @@ def test_a_job_is_cancelled_for_a_reason(person: Callable[[str], Person], filled
     assert (refused.status_code, "reason has 1001 characters" in refused.text) == (422, True)
 
 
-def test_each_action_changes_its_object_and_returns_to_its_page(person: Callable[[str], Person], filled: Calls) -> None:
+def test_each_action_changes_its_object_and_returns_to_its_page(person: People, filled: Calls) -> None:
     """Each action is done on an existing object; the answer leads to the object's page."""
     q = filled
     queue = q.value("select task_queue_id from taskqueue.job where setup = %s and job_id = 6000000000", SETUP)
@@ -85,9 +84,7 @@ def test_each_action_changes_its_object_and_returns_to_its_page(person: Callable
 
 
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
-def test_a_form_without_the_token_of_its_session_does_nothing(
-    person: Callable[[str], Person], filled: Calls, token: str | None
-) -> None:
+def test_a_form_without_the_token_of_its_session_does_nothing(person: People, filled: Calls, token: str | None) -> None:
     operator = person("operator")
     fields = {"do": "hold-job", "of": "6000000000"} | ({} if token is None else {"csrf": token})
     assert operator.client.post(f"{BASE}/act", data=fields).status_code == 403
@@ -99,7 +96,7 @@ def test_a_form_without_the_token_of_its_session_does_nothing(
     assert held(filled) is True
 
 
-def test_a_viewer_has_no_buttons_and_no_right(person: Callable[[str], Person], filled: Calls) -> None:
+def test_a_viewer_has_no_buttons_and_no_right(person: People, filled: Calls) -> None:
     viewer = person("viewer")
     for path in ("/jobs/6000000000", "/task-queues/1", "/tasks/1"):
         assert "/act?" not in viewer.look(path).text
@@ -108,7 +105,7 @@ def test_a_viewer_has_no_buttons_and_no_right(person: Callable[[str], Person], f
     assert held(filled) is False
 
 
-def test_looking_at_an_action_does_nothing(person: Callable[[str], Person], filled: Calls) -> None:
+def test_looking_at_an_action_does_nothing(person: People, filled: Calls) -> None:
     operator = person("operator")
     for do in ACTIONS:
         operator.client.get(f"{BASE}/act", params={"do": do, "of": "1"})
@@ -126,9 +123,7 @@ def test_looking_at_an_action_does_nothing(person: Callable[[str], Person], fill
         ("hold-owner", "x" * 1001, "which names nothing"),
     ],
 )
-def test_an_unknown_action_or_object_is_refused(
-    person: Callable[[str], Person], filled: Calls, do: str, of: str, words: str
-) -> None:
+def test_an_unknown_action_or_object_is_refused(person: People, filled: Calls, do: str, of: str, words: str) -> None:
     operator = person("operator")
     asked = operator.client.get(f"{BASE}/act", params={"do": do, "of": of})
     fields = {"do": do, "of": of, "csrf": csrf(operator.cookie)}

@@ -2,15 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
 from html import unescape
 
-import httpx
 import pytest
 
 from tests.calls import Calls
-
-Look = Callable[..., httpx.Response]
+from tests.service.pages.conftest import Look
 
 
 @pytest.fixture

@@ -4,14 +4,12 @@ They need Debian's chromium, and the packages playwright and axe-playwright-pyth
 """
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP
-from tests.service.pages.conftest import NOTHING
+from tests.service.pages.conftest import NOTHING, Tab
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 
@@ -55,9 +53,7 @@ def paths(q: Calls) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_each_page_is_accessible_and_fits_the_screen(
-    tab: Callable[..., Any], filled: Calls, width: int, scheme: str
-) -> None:
+def test_each_page_is_accessible_and_fits_the_screen(tab: Tab, filled: Calls, width: int, scheme: str) -> None:
     """The tool axe finds nothing, and no page is wider than the screen."""
     page = tab(width, scheme)
     wrong = []
@@ -71,7 +67,7 @@ def test_each_page_is_accessible_and_fits_the_screen(
     assert wrong == []
 
 
-def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Callable[..., Any], filled: Calls) -> None:
+def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Tab, filled: Calls) -> None:
     """Long errors fit as well; wider content, such as a name without spaces, is scrolled within its table."""
     error = "cannot assign the tasks: " + 20 * "brokerage.facts_of_production_job(text, bigint[]) "
     filled.connection.execute(
@@ -102,7 +98,7 @@ def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Callable
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
 
-def test_a_job_is_cancelled_without_scripts(tab: Callable[..., Any], filled: Calls) -> None:
+def test_a_job_is_cancelled_without_scripts(tab: Tab, filled: Calls) -> None:
     page = tab(scripts=False)
     page.goto(BASE)
     page.get_by_role("link", name="Jobs", exact=True).click()
@@ -122,7 +118,7 @@ def test_a_job_is_cancelled_without_scripts(tab: Callable[..., Any], filled: Cal
     assert filled.outcome(6000000001) == "cancelled"
 
 
-def test_filters_and_pages_work_with_back_and_forward(tab: Callable[..., Any], filled: Calls) -> None:
+def test_filters_and_pages_work_with_back_and_forward(tab: Tab, filled: Calls) -> None:
     page = tab()
     page.goto(f"{BASE}/jobs")
     page.get_by_label("Status").fill("waiting")
@@ -143,7 +139,7 @@ def test_filters_and_pages_work_with_back_and_forward(tab: Callable[..., Any], f
     assert page.locator("tbody tr").first.inner_text() == first
 
 
-def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Callable[..., Any], filled: Calls) -> None:
+def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Tab, filled: Calls) -> None:
     """The first stop skips the navigation, and the element with the focus is visible."""
     page = tab()
     page.goto(f"{BASE}/task-queues")
@@ -157,7 +153,7 @@ def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Callable[..., A
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled: Calls, width: int) -> None:
+def test_the_pointer_shows_the_values_of_a_chart(tab: Tab, filled: Calls, width: int) -> None:
     """The parts that show values are no stops of the keyboard, and a screen reader skips them."""
     page = tab(width)
     page.goto(f"{BASE}/history?figure=jobs_waiting&by=owner_group")
@@ -182,7 +178,7 @@ def test_the_pointer_shows_the_values_of_a_chart(tab: Callable[..., Any], filled
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
 def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
-    tab: Callable[..., Any], filled: Calls, width: int, scheme: str, scripts: bool
+    tab: Tab, filled: Calls, width: int, scheme: str, scripts: bool
 ) -> None:
     """The change works with scripts and without; each page on the way is accessible."""
     page = tab(width, scheme, scripts)
@@ -220,7 +216,7 @@ def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
     assert wrong == []
 
 
-def test_a_limit_is_changed_by_keyboard(tab: Callable[..., Any], filled: Calls) -> None:
+def test_a_limit_is_changed_by_keyboard(tab: Tab, filled: Calls) -> None:
     page = tab()
     page.goto(f"{BASE}/limits/1")
 

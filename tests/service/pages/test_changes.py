@@ -15,11 +15,12 @@ from broker.service.login.cookies import csrf
 from broker.service.pages import actions
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
-from tests.service.conftest import Running
+from tests.service.conftest import Db, Running
 from tests.service.pages.conftest import FIELD, Person
 from tests.service.pages.test_actions import BASE
 from tests.service.pages.test_pages import Read
 
+Changers = Callable[[str], "Changer"]
 RULE = "production_job/top-10/acme"
 LIMIT = "select limit_id from monitor.site_limit where setup = 'default' and site = 'NORTH'"
 SETTING = "select value from monitor.setting where setup = 'default' and schema || '.' || name = %s"
@@ -55,12 +56,12 @@ class Changer(Person):
 
 
 @pytest.fixture
-def person(db: psycopg.Connection[Any], service: Running) -> Callable[[str], Changer]:
+def person(db: Db, service: Running) -> Changers:
     return lambda kind: Changer(db, service, kind)
 
 
 @pytest.fixture
-def operator(person: Callable[[str], Changer], filled: Calls) -> Changer:
+def operator(person: Changers, filled: Calls) -> Changer:
     return person("operator")
 
 
@@ -190,9 +191,12 @@ REFUSED = [
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refused_value_stays_in_the_form_beside_its_error(
-    operator: Changer, filled: Calls, case: tuple[str, str, dict[str, str], str, str], at_once: bool,
+    operator: Changer,
+    filled: Calls,
+    case: tuple[str, str, dict[str, str], str, str],
+    at_once: bool,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """The page with before and after refuses the value, or the button does if that page could not ask the database."""
     do, of, typed, field, words = case
     of = limit_of(filled) if do == "set-limit" else of
@@ -270,7 +274,7 @@ def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
 
 
 def test_the_slower_of_two_operators_sees_the_other_change_first(
-    operator: Changer, person: Callable[[str], Changer], filled: Calls
+    operator: Changer, person: Changers, filled: Calls
 ) -> None:
     other = person("operator")
     for do, of, first, second in each(filled):
@@ -301,7 +305,7 @@ def test_a_change_of_another_setting_does_not_conflict(operator: Changer, filled
     assert operator.post(shown).status_code == 200
 
 
-def test_one_of_several_concurrent_changes_is_made(person: Callable[[str], Changer], filled: Calls) -> None:
+def test_one_of_several_concurrent_changes_is_made(person: Changers, filled: Calls) -> None:
     people = [person("operator") for _ in range(4)]
     for do, of, typed, _ in each(filled):
         made = len(changes(filled))
@@ -329,7 +333,7 @@ def test_a_form_without_the_token_of_its_session_changes_nothing(
     assert filled.stored() == stored
 
 
-def test_a_viewer_has_no_forms_and_no_right(person: Callable[[str], Changer], operator: Changer, filled: Calls) -> None:
+def test_a_viewer_has_no_forms_and_no_right(person: Changers, operator: Changer, filled: Calls) -> None:
     viewer = person("viewer")
     for path in ("/settings", "/configuration", "/profile?profile=acme", "/limits", f"/limits/{limit_of(filled)}"):
         assert "/act" in operator.look(path).text

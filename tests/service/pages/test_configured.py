@@ -1,13 +1,11 @@
 """Pages of runs, instances, limits, settings and configuration show the rows of the views."""
 
 import re
-from typing import Any
-
-import psycopg
 
 from tests.calls import Calls
-from tests.service.conftest import SETUP
-from tests.service.pages.test_pages import Look, Read, read
+from tests.service.conftest import SETUP, Db
+from tests.service.pages.conftest import Look
+from tests.service.pages.test_pages import Read, read
 
 Rows = list[list[str]]
 
@@ -56,7 +54,7 @@ def test_the_page_of_runs_shows_their_figures_and_rejections(look: Look, filled:
     assert len(pending) == sum(status == "pending" for _, status in decided)
 
 
-def test_a_list_of_runs_links_to_its_next_page(look: Look, db: psycopg.Connection[Any]) -> None:
+def test_a_list_of_runs_links_to_its_next_page(look: Look, db: Db) -> None:
     for _ in range(25):
         db.execute("call brokerage.broker_tasks('default')")
     runs = [row[0] for row in db.execute("select run_id from monitor.run order by run_id desc").fetchall()]
@@ -69,7 +67,7 @@ def test_a_list_of_runs_links_to_its_next_page(look: Look, db: psycopg.Connectio
     assert following[1] == f"/setups/{SETUP}/runs?after={shown[19]}"
 
 
-def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: psycopg.Connection[Any], filled: Calls) -> None:
+def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: Db, filled: Calls) -> None:
     [(task, run)] = filled.rows(
         "select task_id, run_id from monitor.task_decision where setup = %s and algorithm = 'production_job'"
         " limit 1", SETUP,
@@ -79,9 +77,7 @@ def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: psycopg.Co
     assert f"The decision of run {run}" in look(f"/tasks/{task}", run=run).text
 
 
-def test_the_page_of_instances_shows_their_cost_and_steps(
-    look: Look, filled: Calls, db: psycopg.Connection[Any]
-) -> None:
+def test_the_page_of_instances_shows_their_cost_and_steps(look: Look, filled: Calls, db: Db) -> None:
     db.execute("update instance.instance set requested_at = requested_at - interval '2 hours'")
     rows = filled.rows("select instance_id, used_cpu from monitor.instance where setup = %s order by 1", SETUP)
     assert len(rows) == 2
@@ -126,7 +122,7 @@ def test_settings_have_values_defaults_and_bounds(look: Look, filled: Calls) -> 
     assert len(shown) == q.value("select count(*) from monitor.setting where setup = %s", SETUP) > 35
 
 
-def test_settings_of_a_new_setup_have_their_defaults(db: psycopg.Connection[Any]) -> None:
+def test_settings_of_a_new_setup_have_their_defaults(db: Db) -> None:
     db.execute("insert into resource.setup (setup) values ('fresh')")
     rows = db.execute(
         "select name from monitor.setting where setup = 'fresh' and value is distinct from default_value"

@@ -1,13 +1,9 @@
 """The field that finds a thing by its number or its name."""
 
-from collections.abc import Callable
-
-import httpx
 import pytest
 
 from tests.calls import Calls
-
-Look = Callable[..., httpx.Response]
+from tests.service.pages.conftest import Look
 
 
 @pytest.mark.parametrize(("what", "place"), [("6000000000", "/jobs/6000000000"), (" NORTH ", "/sites/NORTH")])

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Running
-from tests.service.pages.conftest import BASE, logged_in
+from tests.service.conftest import SETUP, Running, Start
+from tests.service.pages.conftest import BASE, Tab, logged_in
 
 JOB = f"{BASE}/jobs/6000000000"
+Watch = Callable[..., "Watched"]
 STATUS = ".live [role=status]"
 
 
@@ -58,7 +59,7 @@ class Watched:
 
 
 @pytest.fixture
-def watched(tab: Callable[..., Any], filled: Calls) -> Callable[..., Watched]:
+def watched(tab: Tab, filled: Calls) -> Watch:
     """A function that opens a page whose clock is moved by hand."""
     return lambda path, **options: Watched(tab(**options)).look(path)
 
@@ -67,7 +68,7 @@ def hold(q: Calls) -> None:
     q.connection.execute("select taskqueue.hold(%s, 'job', '6000000000')", [SETUP])
 
 
-def test_a_change_is_shown_without_a_reload(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_change_is_shown_without_a_reload(watched: Watch, filled: Calls) -> None:
     """The change is shown once, without a message to a screen reader; browser history and title stay the same."""
     one = watched(JOB)
     assert one.page.get_by_role("button", name="Live: pause").is_visible()
@@ -84,7 +85,7 @@ def test_a_change_is_shown_without_a_reload(watched: Callable[..., Watched], fil
     assert 2 < one.asked <= 13, "each 5 s, and less often where answers are slow"
 
 
-def test_live_requests_may_be_read_on_a_standby(watched: Callable[..., Watched]) -> None:
+def test_live_requests_may_be_read_on_a_standby(watched: Watch) -> None:
     """broker.service.reader: `no-cache` in a request leads to the primary."""
     one = watched(JOB)
     with one.page.expect_request(lambda request: request.resource_type == "fetch") as asked:
@@ -94,7 +95,7 @@ def test_live_requests_may_be_read_on_a_standby(watched: Callable[..., Watched])
     assert "cache-control" not in headers and "pragma" not in headers
 
 
-def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_hidden_page_asks_for_nothing(watched: Watch, filled: Calls) -> None:
     one = watched(JOB)
     one.hide(True)
     hold(filled)
@@ -106,7 +107,7 @@ def test_a_hidden_page_asks_for_nothing(watched: Callable[..., Watched], filled:
     assert one.page.get_by_role("link", name="Resume").count() == 1
 
 
-def test_a_pause_is_remembered_by_the_browser(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_pause_is_remembered_by_the_browser(watched: Watch, filled: Calls) -> None:
     """The keyboard reaches the button last before the main part."""
     one = watched(JOB)
     one.page.get_by_role("button", name="Live: pause").focus()
@@ -122,7 +123,7 @@ def test_a_pause_is_remembered_by_the_browser(watched: Callable[..., Watched], f
     assert one.page.get_by_role("button", name="Live: pause").is_visible()
 
 
-def test_a_person_who_works_in_the_page_is_not_disturbed(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_a_person_who_works_in_the_page_is_not_disturbed(watched: Watch, filled: Calls) -> None:
     one = watched(f"{BASE}/jobs")
     field = one.page.get_by_label("Owner", exact=True)
     field.focus()
@@ -148,7 +149,7 @@ def test_a_person_who_works_in_the_page_is_not_disturbed(watched: Callable[..., 
     assert one.page.evaluate("document.activeElement.textContent") == "Jobs"
 
 
-def test_scroll_positions_and_open_parts_are_kept(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_scroll_positions_and_open_parts_are_kept(watched: Watch, filled: Calls) -> None:
     [(task,)] = filled.rows(
         "select min(task_id) from monitor.task_decision where setup = %s and algorithm <> 'production_task'"
         " and rejected > 3", SETUP,
@@ -166,7 +167,7 @@ def test_scroll_positions_and_open_parts_are_kept(watched: Callable[..., Watched
     assert one.page.evaluate(places) == before
 
 
-def test_an_expired_session_leads_to_the_login(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_an_expired_session_leads_to_the_login(watched: Watch, filled: Calls) -> None:
     one = watched(f"{BASE}/jobs?status=waiting")
     rows = one.page.locator("tbody tr").count()
     filled.connection.execute("select resource.revoke_sessions(%s, 'a operator')", [SETUP])
@@ -180,7 +181,7 @@ def test_an_expired_session_leads_to_the_login(watched: Callable[..., Watched], 
     assert one.page.get_by_role("heading", level=1).inner_text() == "Log in to pgbroker"
 
 
-def test_pages_that_do_not_change_ask_for_nothing(watched: Callable[..., Watched], filled: Calls) -> None:
+def test_pages_that_do_not_change_ask_for_nothing(watched: Watch, filled: Calls) -> None:
     task = filled.value("select min(task_id) from monitor.task_decision where setup = %s", SETUP)
     for path in (f"/tasks/{task}?now=1", "/what-if", "/act?do=hold-job&of=1"):
         one = watched(BASE + path)
@@ -190,7 +191,7 @@ def test_pages_that_do_not_change_ask_for_nothing(watched: Callable[..., Watched
 
 
 @pytest.fixture
-def restarted(start: Callable[..., Running]) -> Iterator[Callable[[], Running]]:
+def restarted(start: Start) -> Iterator[Callable[[], Running]]:
     """A function that starts the service on the same port each time."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -230,7 +231,7 @@ def test_a_lost_service_is_named_and_its_return_is_seen(
     context.close()
 
 
-def test_the_files_that_pages_ask_for_exist(service: Running, tab: Callable[..., Any], filled: Calls) -> None:
+def test_the_files_that_pages_ask_for_exist(service: Running, tab: Tab, filled: Calls) -> None:
     """A browser that opens a page asks for nothing that is missing."""
     page = tab(scripts=False)
     missing: list[str] = []

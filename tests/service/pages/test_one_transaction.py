@@ -1,10 +1,8 @@
 """A page is one transaction: of one snapshot, as the caller, and its statements stay prepared."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
-import httpx
 import msgspec
 import psycopg
 import pytest
@@ -12,8 +10,9 @@ import pytest
 from broker.service import calls
 from broker.service.calls import Database
 from broker.service.settings import Settings
+from tests.service.conftest import Db
+from tests.service.pages.conftest import Look
 
-Look = Callable[..., httpx.Response]
 PATHS = (
     "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/alerts", "/health",
     "/jobs/6000000000", "/tasks/41000001", "/sites/NORTH", "/limits", "/runs", "/instances", "/settings", "/runs/1",
@@ -92,7 +91,7 @@ def test_an_error_of_one_statement_fails_all_of_its_page(settings: Settings) -> 
     assert asyncio.run(asked()) == [(1,)]
 
 
-def test_a_read_transaction_has_one_snapshot_and_ends(db: psycopg.Connection[Any], settings: Settings) -> None:
+def test_a_read_transaction_has_one_snapshot_and_ends(db: Db, settings: Settings) -> None:
     async def seen() -> list[Any]:
         database = Database(msgspec.structs.replace(settings, connections=1))
         await database.open()

@@ -1,20 +1,17 @@
 """Pages of a setup: each shows the rows of the views, each link leads to a page, and strangers log in first."""
 
 import re
-from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import psycopg
 import pytest
 
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Running, Token, bearer
+from tests.service.pages.conftest import Look
 
-Look = Callable[..., httpx.Response]
 BASE = f"/setups/{SETUP}"
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
 PATHS = (
@@ -100,14 +97,12 @@ def test_each_link_leads_to_a_page(look: Look) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_an_empty_setup_has_every_page(
-    service: Running, token: Callable[..., str], db: psycopg.Connection[Any], path: str
-) -> None:
+def test_an_empty_setup_has_every_page(service: Running, token: Token, db: Db, path: str) -> None:
     answer = httpx.get(f"{service.url}{BASE}{path}", headers=bearer(token("viewer")))
     read(answer)
 
 
-def test_the_overview_shows_the_figures_of_the_views(look: Look, db: psycopg.Connection[Any]) -> None:
+def test_the_overview_shows_the_figures_of_the_views(look: Look, db: Db) -> None:
     page = read(look(""))
     waiting = db.execute(
         "select owner_group, reason, sum(jobs)::int from monitor.waiting_by_reason where setup = %s group by 1, 2",
@@ -317,7 +312,7 @@ def test_agents_and_submitters_may_not_see_the_pages(look: Look, kind: str) -> N
         Read(answer.text)
 
 
-def test_a_viewer_of_another_setup_sees_nothing(look: Look, service: Running, token: Callable[..., str]) -> None:
+def test_a_viewer_of_another_setup_sees_nothing(look: Look, service: Running, token: Token) -> None:
     own = bearer(token("viewer"))
     for path in PATHS:
         assert httpx.get(f"{service.url}/setups/other{path}", headers=own).status_code in (401, 403)

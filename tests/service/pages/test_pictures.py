@@ -8,17 +8,15 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-import psycopg
-
 from tests.core.docs import pages
+from tests.service.conftest import Db
 from tests.service.pages import day
-from tests.service.pages.conftest import BASE
+from tests.service.pages.conftest import BASE, Tab
 
 IMAGES = pages.ROOT / "broker" / "docs" / "images"
 WORDS = Path(__file__).parent / "pictures"
@@ -72,9 +70,7 @@ PICTURES = {
 }
 
 
-def test_the_pictures_of_the_documentation_show_the_current_pages(
-    db: psycopg.Connection[Any], tab: Callable[..., Any]
-) -> None:
+def test_the_pictures_of_the_documentation_show_the_current_pages(db: Db, tab: Tab) -> None:
     day.fill(db)
     wrong = []
     page = tab(WIDTH, scripts=False, kind="viewer")

@@ -2,26 +2,21 @@
 
 import re
 import shlex
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
 
-import httpx
-import psycopg
 import pytest
 
 from broker.operate import replay as engine
 from broker.service.pages import replay
 from tests.calls import Calls
 from tests.commands import Cli, commands
-from tests.service.conftest import SETUP
-from tests.service.pages.conftest import BASE, Person
+from tests.service.conftest import SETUP, Db
+from tests.service.pages.conftest import BASE, Look, People, Tab
 from tests.service.pages.test_pages import read
 
 AXE = "axe_playwright_python.sync_playwright"
-People = Callable[[str], Person]
-Look = Callable[..., httpx.Response]
 CHANGED = {"parameters": "top-10.best=1"}
 
 
@@ -146,14 +141,14 @@ def test_the_error_of_a_run_without_kept_facts_names_the_setting(look: Look, fil
     assert "broker settings --setup default --set brokerage.recording=true" in answer.text
 
 
-def test_a_setup_without_runs_has_nothing_to_replay(db: psycopg.Connection[Any], person: People) -> None:
+def test_a_setup_without_runs_has_nothing_to_replay(db: Db, person: People) -> None:
     viewer = person("viewer")
     assert viewer.look("/replay").status_code == 200
     answer = viewer.look("/replay?newest=1&check=1")
     assert (answer.status_code, "no real run of setup default" in answer.text) == (404, True)
 
 
-def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+def sleeps(connection: Db, *_: Any, **__: Any) -> None:
     connection.execute("select pg_sleep(60)")
 
 
@@ -186,7 +181,7 @@ def test_two_answers_at_a_time_leave_other_pages_alone(
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
 def test_the_page_of_a_replay_is_accessible_and_fits_the_screen(
-    tab: Callable[..., Any], filled: Calls, run: int, width: int, scheme: str
+    tab: Tab, filled: Calls, run: int, width: int, scheme: str
 ) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme, kind="viewer")

@@ -1,14 +1,11 @@
 """Pages in a storm: hundreds of sites fail at once, groups and names are many and long."""
 
-from collections.abc import Callable
-from typing import Any
-
-import httpx
 import pytest
 
 from broker.operate import loops
 from tests.calls import Calls
 from tests.service.conftest import SETUP
+from tests.service.pages.conftest import Look, Tab
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 
@@ -67,7 +64,7 @@ def stormy_day(storm: Calls) -> Calls:
     return storm
 
 
-def test_charts_of_a_whole_day_stay_small_in_a_storm(stormy_day: Calls, look: Callable[..., httpx.Response]) -> None:
+def test_charts_of_a_whole_day_stay_small_in_a_storm(stormy_day: Calls, look: Look) -> None:
     for about in ("owner_group", "site"):
         for since in ("1h", "6h"):
             page = look("/history", about=about, since=since)
@@ -76,7 +73,7 @@ def test_charts_of_a_whole_day_stay_small_in_a_storm(stormy_day: Calls, look: Ca
     assert len(look("").content) < MOST
 
 
-def test_each_page_stays_small_in_a_storm(storm: Calls, look: Callable[..., httpx.Response]) -> None:
+def test_each_page_stays_small_in_a_storm(storm: Calls, look: Look) -> None:
     for path in PAGES:
         answer = look(path.partition("?")[0], **dict([path.partition("?")[2].split("=")] if "?" in path else []))
         assert answer.status_code == 200, path
@@ -89,7 +86,7 @@ def test_each_page_stays_small_in_a_storm(storm: Calls, look: Callable[..., http
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1600, "light")])
 def test_each_page_is_accessible_and_fits_the_screen_in_a_storm(
-    tab: Callable[..., Any], storm: Calls, width: int, scheme: str
+    tab: Tab, storm: Calls, width: int, scheme: str
 ) -> None:
     page = tab(width, scheme)
     wrong = []

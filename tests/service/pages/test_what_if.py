@@ -3,14 +3,12 @@
 import re
 import shlex
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -20,12 +18,11 @@ from broker.operate import brokerage
 from broker.service.login.cookies import csrf
 from tests.calls import Calls
 from tests.commands import commands
-from tests.service.conftest import SETUP
-from tests.service.pages.conftest import BASE, Person
+from tests.service.conftest import SETUP, Db
+from tests.service.pages.conftest import BASE, People, Person, Tab
 from tests.service.pages.test_pages import Read, read
 
 AXE = "axe_playwright_python.sync_playwright"
-People = Callable[[str], Person]
 
 
 def ask(person: Person, **fields: str) -> httpx.Response:
@@ -184,7 +181,7 @@ def test_wrong_questions_are_refused_above_the_form(
 def test_a_long_question_ends_with_the_command_that_has_more_time(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
         connection.execute("select pg_sleep(60)")
 
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 0.3)
@@ -199,7 +196,7 @@ def test_a_long_question_ends_with_the_command_that_has_more_time(
 def test_two_questions_at_a_time_leave_the_service_to_others(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sleeps(connection: psycopg.Connection[Any], *_: Any, **__: Any) -> None:
+    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
         connection.execute("select pg_sleep(60)")
 
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 3.0)
@@ -244,7 +241,7 @@ def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")])
 def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(
-    tab: Callable[..., Any], filled: Calls, width: int, scheme: str
+    tab: Tab, filled: Calls, width: int, scheme: str
 ) -> None:
     axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
     page = tab(width, scheme)
@@ -266,7 +263,7 @@ def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_question_is_asked_with_the_keyboard_alone(tab: Callable[..., Any], filled: Calls, scripts: bool) -> None:
+def test_a_question_is_asked_with_the_keyboard_alone(tab: Tab, filled: Calls, scripts: bool) -> None:
     """A person gets from the first field to the answer with Tab, Enter and typed text."""
     page = tab(scripts=scripts)
     page.goto(f"{BASE}/what-if")

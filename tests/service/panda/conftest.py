@@ -5,15 +5,17 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import httpx
-import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.service.conftest import SETUP, Running, bearer
+from tests.service.conftest import SETUP, Db, Running, Token, bearer
 
 QUEUE = "NORTH_PQ"
 SPEC = {"transformation": "sleep", "jobPars": "2400", "jobName": "a job", "taskID": "NULL", "inFiles": "", "n": 1.5}
 REQUIREMENTS = {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}
+
+Insert = Callable[..., None]
+Pilots = Callable[..., "Pilot"]
 
 
 class Pilot:
@@ -42,7 +44,7 @@ class Pilot:
 
 
 @pytest.fixture
-def pilot(service: Running, token: Callable[..., str]) -> Iterator[Callable[[str], Pilot]]:
+def pilot(service: Running, token: Token) -> Iterator[Pilots]:
     """A function that makes a pilot with a token of its own."""
     made: list[Pilot] = []
 
@@ -56,7 +58,7 @@ def pilot(service: Running, token: Callable[..., str]) -> Iterator[Callable[[str
 
 
 @pytest.fixture
-def insert(db: psycopg.Connection[Any]) -> Callable[..., None]:
+def insert(db: Db) -> Insert:
     """A function that inserts a job with a payload and further requirements."""
 
     def store(job_id: int, payload: Any = SPEC, **more: Any) -> None:

@@ -2,18 +2,14 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
-from tests.service.conftest import Running, bearer
-from tests.service.panda.conftest import QUEUE, SPEC, Pilot
+from tests.service.conftest import Db, Running, Token, bearer
+from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots
 
-Insert = Callable[..., None]
-Pilots = Callable[..., Pilot]
 DONE = {"success": True, "message": "", "data": {"StatusCode": 0, "command": None}}
 KILL = {"success": True, "message": "", "data": {"StatusCode": 0, "command": "tobekilled"}}
 
@@ -24,7 +20,7 @@ def statuses(pilot: Pilot, *job_ids: int) -> Any:
     return [(one["job_id"], one["status"], one["attempt_number"]) for one in answer["data"]]
 
 
-def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: Db) -> None:
     insert(71)
     one = pilot()
     got = one.v1("acquire_jobs", site_name=QUEUE, memory=2000, node="node 1", prod_source_label="managed")
@@ -49,7 +45,7 @@ def test_a_compressed_request_is_read(pilot: Pilots, insert: Insert) -> None:
     assert answer.json()["data"]["jobs"][0]["PandaID"] == 71
 
 
-def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert, db: Db) -> None:
     for job_id in (1, 2, 3, 4):
         insert(job_id)
     one = pilot()
@@ -92,7 +88,7 @@ def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, i
 
 
 def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
+    pilot: Pilots, insert: Insert, db: Db
 ) -> None:
     """A slot of eight cores that names its resource type takes the jobs of eight cores."""
     insert(71, Sites=[QUEUE], Tags=["8Processors"], MinRAM=14_400)
@@ -130,7 +126,7 @@ def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(
     ],
 )
 def test_a_wrong_member_is_named_and_nothing_is_stored(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], call: tuple[str, dict[str, Any]], words: str
+    pilot: Pilots, insert: Insert, db: Db, call: tuple[str, dict[str, Any]], words: str
 ) -> None:
     method, members = call
     insert(71)
@@ -166,7 +162,7 @@ def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
         assert one.v1(method, **members) == {"success": True, "message": "", "data": None}
 
 
-def test_only_agents_with_json_may_call(service: Running, token: Callable[..., str]) -> None:
+def test_only_agents_with_json_may_call(service: Running, token: Token) -> None:
     url = f"{service.url}/api/v1/pilot/acquire_jobs"
     refused = httpx.post(url, json={"site_name": QUEUE})
     assert (refused.status_code, refused.text[:8]) == (403, "ERROR : ")
@@ -177,9 +173,7 @@ def test_only_agents_with_json_may_call(service: Running, token: Callable[..., s
 
 
 @pytest.mark.own_database
-def test_an_update_that_cannot_be_stored_now_may_be_repeated(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
-) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: Db) -> None:
     """An update that cannot be stored now gets an HTTP error; a pilot that asked for a job may ask again."""
     for job_id in (71, 72):
         insert(job_id)

@@ -1,18 +1,11 @@
 """A job that brokerage sent to a queue is given to a pilot of that queue, and has PanDA's statuses."""
 
-from collections.abc import Callable
-from typing import Any
-
-import psycopg
-
 from tests.core.lifecycle import grids
-from tests.service.conftest import SETUP
-from tests.service.panda.conftest import Pilot
+from tests.service.conftest import SETUP, Db
+from tests.service.panda.conftest import Pilots
 
 
-def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(
-    pilot: Callable[..., Pilot], db: psycopg.Connection[Any]
-) -> None:
+def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(pilot: Pilots, db: Db) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     assert grids.activate(db, SETUP) == {"assigned": 1, "activated": 1}
@@ -33,9 +26,7 @@ def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(
     assert grids.status(db, SETUP, job_id) == "finished"
 
 
-def test_an_end_that_the_status_does_not_allow_is_refused(
-    pilot: Callable[..., Pilot], db: psycopg.Connection[Any]
-) -> None:
+def test_an_end_that_the_status_does_not_allow_is_refused(pilot: Pilots, db: Db) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     grids.activate(db, SETUP)
@@ -49,7 +40,7 @@ def test_an_end_that_the_status_does_not_allow_is_refused(
     assert db.execute("select state from taskqueue.lease").fetchall() == [("matched",)]
 
 
-def test_a_pilot_gets_the_payload_of_the_task(pilot: Callable[..., Pilot], db: psycopg.Connection[Any]) -> None:
+def test_a_pilot_gets_the_payload_of_the_task(pilot: Pilots, db: Db) -> None:
     """The payload has the job's share of the input, in both APIs."""
     grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"transformation": "run", "n": 1.5}}])
     jobs = grids.make(db, SETUP, jobs=2)

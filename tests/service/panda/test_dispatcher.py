@@ -2,21 +2,16 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
-from tests.service.conftest import Running, bearer
-from tests.service.panda.conftest import QUEUE, SPEC, Pilot
-
-Insert = Callable[..., None]
-Pilots = Callable[..., Pilot]
+from tests.service.conftest import Db, Running, Start, Token, bearer
+from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots
 
 
-def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]) -> None:
+def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: Db) -> None:
     insert(71)
     one = pilot()
     job = one.older("getJob", siteName=QUEUE, node="node 1", mem="2000.5", prodSourceLabel="managed")
@@ -88,9 +83,7 @@ def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None
     assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
 
 
-def test_an_update_of_a_cancelled_job_is_answered_with_kill(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
-) -> None:
+def test_an_update_of_a_cancelled_job_is_answered_with_kill(pilot: Pilots, insert: Insert, db: Db) -> None:
     insert(71)
     one = pilot()
     one.older("getJob", siteName=QUEUE)
@@ -100,9 +93,7 @@ def test_an_update_of_a_cancelled_job_is_answered_with_kill(
     assert db.execute("select outcome from taskqueue.ended").fetchall() == [("cancelled",)]
 
 
-def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
-) -> None:
+def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(pilot: Pilots, insert: Insert, db: Db) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     one.older("getJob", siteName=QUEUE)
@@ -180,7 +171,7 @@ def test_the_fields_of_a_pilot_become_a_resource_description(
     ],
 )
 def test_the_cores_of_a_pilot_are_those_of_its_queue(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], case: tuple[str | None, str | None, int], got: bool
+    pilot: Pilots, insert: Insert, db: Db, case: tuple[str | None, str | None, int], got: bool
 ) -> None:
     capability, resource_type, cores = case
     insert(71, **({"Tags": [f"{cores}Processors"]} if cores > 1 else {}))
@@ -226,7 +217,7 @@ def test_a_job_without_an_object_as_payload_can_still_be_ended(pilot: Pilots, in
     ],
 )
 def test_bad_fields_are_named_and_nothing_is_stored(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any], call: tuple[str, dict[str, Any]], words: str
+    pilot: Pilots, insert: Insert, db: Db, call: tuple[str, dict[str, Any]], words: str
 ) -> None:
     method, fields = call
     insert(71)
@@ -252,9 +243,7 @@ def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
     assert score in types["ResourceTypes"]
 
 
-def test_only_agents_of_the_setup_may_get_jobs(
-    service: Running, token: Callable[..., str], db: psycopg.Connection[Any]
-) -> None:
+def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Token, db: Db) -> None:
     url = f"{service.url}/server/panda/getJob"
     for headers in ({}, bearer("guessed")):
         refused = httpx.post(url, data={"siteName": QUEUE}, headers=headers)
@@ -270,9 +259,7 @@ def test_only_agents_of_the_setup_may_get_jobs(
 
 
 @pytest.mark.own_database
-def test_an_update_that_cannot_be_stored_now_may_be_repeated(
-    pilot: Pilots, insert: Insert, db: psycopg.Connection[Any]
-) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: Db) -> None:
     """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
     insert(71)
     one = pilot()
@@ -287,7 +274,7 @@ def test_an_update_that_cannot_be_stored_now_may_be_repeated(
     assert one.older("updateJob", jobId=71, state="finished")["command"] == "NULL"
 
 
-def test_too_many_requests_are_slowed_down(start: Callable[..., Running], token: Callable[..., str]) -> None:
+def test_too_many_requests_are_slowed_down(start: Start, token: Token) -> None:
     one = Pilot(start(rate=0.01).url, token("agent", "pilot 1"))
     assert one.older("getJob", siteName=QUEUE)["StatusCode"] == 20
     refused = one.client.post("/server/panda/getJob", data={"siteName": QUEUE})

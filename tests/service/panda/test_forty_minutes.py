@@ -4,11 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.service.conftest import SETUP
-from tests.service.panda.conftest import QUEUE, Pilot
+from tests.service.conftest import SETUP, Db
+from tests.service.panda.conftest import QUEUE, Insert, Pilot, Pilots
 
 BEGIN = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -23,9 +22,8 @@ def v1(pilot: Pilot, state: str) -> Any:
 
 @pytest.mark.parametrize("update", [older, v1], ids=["older", "v1"])
 def test_a_job_of_forty_minutes_is_given_out_once(
-    pilot: Callable[..., Pilot], insert: Callable[..., None], db: psycopg.Connection[Any],
-    update: Callable[[Pilot, str], Any],
-) -> None:  # fmt: skip
+    pilot: Pilots, insert: Insert, db: Db, update: Callable[[Pilot, str], Any]
+) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     db.execute("select resource.set_clock(%s, %s)", [SETUP, BEGIN])
@@ -42,9 +40,7 @@ def test_a_job_of_forty_minutes_is_given_out_once(
     ]  # fmt: skip
 
 
-def test_a_silent_pilot_learns_that_its_job_was_given_to_another(
-    pilot: Callable[..., Pilot], insert: Callable[..., None], db: psycopg.Connection[Any]
-) -> None:
+def test_a_silent_pilot_learns_that_its_job_was_given_to_another(pilot: Pilots, insert: Insert, db: Db) -> None:
     insert(71)
     one, other = pilot("pilot 1"), pilot("pilot 2")
     db.execute("select resource.set_clock(%s, %s)", [SETUP, BEGIN])

@@ -15,11 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.service.conftest import Running
-from tests.service.panda.conftest import QUEUE
+from tests.service.conftest import Db, Running, Token
+from tests.service.panda.conftest import QUEUE, Insert
 
 PROGRAM = Path(__file__).with_name("pilot_program.py")
 TREE = os.environ.get("BROKER_TEST_PILOT", "")
@@ -30,11 +29,11 @@ needs_package = pytest.mark.skipif(
 )
 SOURCES = [pytest.param("", id="package", marks=needs_package), pytest.param(TREE, id="tree", marks=needs_tree)]
 
-Start = Callable[[str, str], "subprocess.Popen[str]"]
+Program = Callable[[str, str], "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def program(service: Running, token: Callable[..., str], tmp_path: Path) -> Start:
+def program(service: Running, token: Token, tmp_path: Path) -> Program:
     """A function that starts a pilot of a source, for one kind of run."""
     (tmp_path / "token").write_text(token("agent", "pilot 1"))
     here = str(tmp_path)
@@ -63,7 +62,7 @@ def result(process: "subprocess.Popen[str]", told: str = "") -> dict[str, Any]:
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_pilot_of_panda_runs_a_job_through_the_older_api(
-    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str
+    program: Program, insert: Insert, db: Db, source: str
 ) -> None:
     insert(71, Sites=[QUEUE])
     assert result(program(source, "older")) == {
@@ -77,9 +76,7 @@ def test_the_pilot_of_panda_runs_a_job_through_the_older_api(
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_the_pilot_of_panda_aborts_a_killed_job(
-    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any], source: str
-) -> None:
+def test_the_pilot_of_panda_aborts_a_killed_job(program: Program, insert: Insert, db: Db, source: str) -> None:
     insert(71)
     process = program(source, "killed")
     assert process.stdout is not None
@@ -91,9 +88,7 @@ def test_the_pilot_of_panda_aborts_a_killed_job(
 
 
 @needs_tree
-def test_the_pilot_of_panda_runs_a_job_through_api_v1(
-    program: Start, insert: Callable[..., None], db: psycopg.Connection[Any]
-) -> None:
+def test_the_pilot_of_panda_runs_a_job_through_api_v1(program: Program, insert: Insert, db: Db) -> None:
     insert(71, Sites=[QUEUE])
     found = result(program(TREE, "v1"))
     assert {"SCORE", "MCORE"} < set(found.pop("types"))

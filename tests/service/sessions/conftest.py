@@ -8,17 +8,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import psycopg
 import pytest
 
 from broker.service.settings import Login, Settings
-from tests.service.conftest import SETUP, Running
+from tests.service.conftest import SETUP, Db, Running, Start
 from tests.service.issuer import CLIENT, SECRET, Issuer
 
 FORM = re.compile(r'<form method="post" action="([^"]*)">(.*?)</form>', re.DOTALL)
 FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 REFRESH = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]*)">')
 WANTED = {"resources": [{"CPUTime": 86400}]}
+
+Browsers = Callable[[], "Browser"]
+Ticket = Callable[[], str]
 
 
 def forms(answer: httpx.Response) -> dict[str, dict[str, str]]:
@@ -88,7 +90,7 @@ class Browser:
 
 
 @pytest.fixture
-def people(settings: Settings, start: Callable[..., Running], issuer: Issuer) -> Callable[..., Running]:
+def people(settings: Settings, start: Start, issuer: Issuer) -> Start:
     """A function that starts a service with which people log in, reached by its own address."""
 
     def begin(**more: Any) -> Running:
@@ -99,7 +101,7 @@ def people(settings: Settings, start: Callable[..., Running], issuer: Issuer) ->
 
 
 @pytest.fixture
-def browser(people: Callable[..., Running]) -> Iterator[Callable[[], Browser]]:
+def browser(people: Start) -> Iterator[Browsers]:
     """A function that makes a browser with cookies of its own, of one service."""
     made: list[Browser] = []
     running: list[Running] = []
@@ -116,7 +118,7 @@ def browser(people: Callable[..., Running]) -> Iterator[Callable[[], Browser]]:
 
 
 @pytest.fixture
-def ticket(db: psycopg.Connection[Any]) -> Callable[[], str]:
+def ticket(db: Db) -> Ticket:
     """A function that makes a ticket of an operator."""
 
     def make() -> str:

@@ -1,27 +1,24 @@
 """Requests that another site can make a browser send are refused: calls with a cookie, logins, tickets and logouts."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
-from tests.service.conftest import BASE, Running, bearer
+from tests.service.conftest import BASE, Credential, Db, Start, Token, bearer
 from tests.service.issuer import Issuer
-from tests.service.sessions.conftest import WANTED, Browser, forms
+from tests.service.sessions.conftest import WANTED, Browser, Browsers, Ticket, forms
 
 pytestmark = pytest.mark.own_database
 
 
 @pytest.fixture
-def operator(issuer: Issuer, credential: Callable[..., None]) -> None:
+def operator(issuer: Issuer, credential: Credential) -> None:
     credential("operator", issuer)
 
 
 def test_a_call_that_changes_something_shows_the_token_of_its_session(
-    browser: Callable[[], Browser], operator: None, issuer: Issuer
+    browser: Browsers, operator: None, issuer: Issuer
 ) -> None:
     one, other = browser(), browser()
     one.log_in()
@@ -40,9 +37,7 @@ def test_a_call_that_changes_something_shows_the_token_of_its_session(
 @pytest.mark.parametrize(
     ("site", "status"), [("cross-site", 403), ("same-site", 403), ("same-origin", 204), ("none", 204)]
 )
-def test_a_page_of_another_site_changes_nothing(
-    browser: Callable[[], Browser], operator: None, site: str, status: int
-) -> None:
+def test_a_page_of_another_site_changes_nothing(browser: Browsers, operator: None, site: str, status: int) -> None:
     one = browser()
     one.log_in()
     assert one.match(**{"Sec-Fetch-Site": site}).status_code == status
@@ -52,9 +47,7 @@ def test_a_page_of_another_site_changes_nothing(
         assert answer.status_code == (403 if status == 403 else 200 if path == "/login" else 303), path
 
 
-def test_a_call_with_a_bearer_token_ignores_the_cookie(
-    browser: Callable[[], Browser], operator: None, token: Callable[..., str]
-) -> None:
+def test_a_call_with_a_bearer_token_ignores_the_cookie(browser: Browsers, operator: None, token: Token) -> None:
     one = browser()
     one.log_in()
     agent = bearer(token("agent"))
@@ -64,7 +57,7 @@ def test_a_call_with_a_bearer_token_ignores_the_cookie(
     assert one.match(**bearer("0" * 64)).status_code == 401
 
 
-def test_a_cookie_is_no_bearer_token_and_must_be_sent_once(browser: Callable[[], Browser], operator: None) -> None:
+def test_a_cookie_is_no_bearer_token_and_must_be_sent_once(browser: Browsers, operator: None) -> None:
     one = browser()
     one.log_in()
     cookie, csrf = one.cookie, {"X-CSRF-Token": one.session()["csrf"]}
@@ -78,9 +71,7 @@ def test_a_cookie_is_no_bearer_token_and_must_be_sent_once(browser: Callable[[],
             assert client.post(BASE + "/match", json=WANTED, headers=sent).status_code == 401, wrong
 
 
-def test_login_and_logout_need_a_form_of_this_browser(
-    browser: Callable[[], Browser], operator: None, issuer: Issuer
-) -> None:
+def test_login_and_logout_need_a_form_of_this_browser(browser: Browsers, operator: None, issuer: Issuer) -> None:
     one, other = browser(), browser()
     fields = forms(one.get("/login"))["/login"]
     assert other.post("/login", fields).status_code == 403
@@ -94,9 +85,7 @@ def test_login_and_logout_need_a_form_of_this_browser(
     assert one.post("/logout", {}, headers={"X-CSRF-Token": one.session()["csrf"]}).status_code in (303, 415)
 
 
-def test_a_ticket_is_asked_about_before_it_logs_in(
-    browser: Callable[[], Browser], ticket: Callable[[], str], db: psycopg.Connection[Any]
-) -> None:
+def test_a_ticket_is_asked_about_before_it_logs_in(browser: Browsers, ticket: Ticket, db: Db) -> None:
     """The file of `broker serve --open` is another site to a browser, as any page that has got hold of a ticket."""
     one, other, given = browser(), browser(), ticket()
     asked = one.post("/login/ticket", {"ticket": given}, headers={"Sec-Fetch-Site": "cross-site"})
@@ -120,9 +109,7 @@ def test_a_ticket_is_asked_about_before_it_logs_in(
     assert db.execute("select count(*) from resource.browser_session").fetchone() == (1,)  # the one before is closed
 
 
-def test_one_of_several_concurrent_uses_of_a_ticket_logs_in(
-    browser: Callable[[], Browser], ticket: Callable[[], str]
-) -> None:
+def test_one_of_several_concurrent_uses_of_a_ticket_logs_in(browser: Browsers, ticket: Ticket) -> None:
     one = browser()
     fields = forms(one.post("/login/ticket", {"ticket": ticket()}))["/login/ticket"]
 
@@ -134,7 +121,7 @@ def test_one_of_several_concurrent_uses_of_a_ticket_logs_in(
     assert sorted(asyncio.run(at_once())) == [303, *[401] * 5]
 
 
-def test_a_service_without_a_provider_has_no_login_form(start: Callable[..., Running]) -> None:
+def test_a_service_without_a_provider_has_no_login_form(start: Start) -> None:
     one = Browser(start().url)
     page = one.get("/login")
     assert "no provider for people" in page.text and forms(page) == {}

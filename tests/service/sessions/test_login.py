@@ -3,27 +3,24 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-import psycopg
 import pytest
 from joserfc.jwk import ECKey
 
 from broker.service.login import attempts
-from tests.service.conftest import BASE, Running
+from tests.service.conftest import BASE, Credential, Db, Start
 from tests.service.issuer import CLIENT, Issuer, signed, unsigned
-from tests.service.sessions.conftest import Browser, forms
+from tests.service.sessions.conftest import Browser, Browsers, Ticket, forms
 
 pytestmark = pytest.mark.own_database
-Db = psycopg.Connection[Any]
 NOW = int(time.time())
 
 
 @pytest.fixture
-def viewer(issuer: Issuer, credential: Callable[..., None]) -> None:
+def viewer(issuer: Issuer, credential: Credential) -> None:
     """Everybody whom the provider knows is a viewer."""
     credential("viewer", issuer)
 
@@ -34,9 +31,7 @@ def sessions(db: Db) -> int:
     return int(row[0])
 
 
-def test_a_person_logs_in_calls_and_logs_out(
-    browser: Callable[[], Browser], issuer: Issuer, credential: Callable[..., None]
-) -> None:
+def test_a_person_logs_in_calls_and_logs_out(browser: Browsers, issuer: Issuer, credential: Credential) -> None:
     credential("operator", issuer, "alice")
     one = browser()
     assert "You are not logged in" in one.get("/").text
@@ -54,9 +49,7 @@ def test_a_person_logs_in_calls_and_logs_out(
     assert one.get(BASE + "/jobs/5").status_code == 401
 
 
-def test_the_cookie_is_closed_to_scripts_and_the_answers_are_not_kept(
-    browser: Callable[[], Browser], viewer: None
-) -> None:
+def test_the_cookie_is_closed_to_scripts_and_the_answers_are_not_kept(browser: Browsers, viewer: None) -> None:
     one = browser()
     page = one.get("/login")
     assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
@@ -73,7 +66,7 @@ def test_the_cookie_is_closed_to_scripts_and_the_answers_are_not_kept(
     assert one.get("/pages/style.css").headers["Content-Type"].startswith("text/css")
 
 
-def test_the_cookie_behind_tls_is_bound_to_this_host(start: Callable[..., Running], ticket: Callable[[], str]) -> None:
+def test_the_cookie_behind_tls_is_bound_to_this_host(start: Start, ticket: Ticket) -> None:
     running = start(url="https://broker.example.org")
     with httpx.Client(base_url=running.url) as client:
         page = client.post("/login/ticket", data={"ticket": ticket()})
@@ -87,7 +80,7 @@ def test_the_cookie_behind_tls_is_bound_to_this_host(start: Callable[..., Runnin
 
 
 def test_a_person_without_a_credential_gets_no_session(
-    browser: Callable[[], Browser], issuer: Issuer, credential: Callable[..., None], db: Db
+    browser: Browsers, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     credential("viewer", issuer, "bob")
     refused = browser().log_in()
@@ -97,7 +90,7 @@ def test_a_person_without_a_credential_gets_no_session(
 
 
 def test_a_credential_that_is_cleared_counts_at_once(
-    browser: Callable[[], Browser], issuer: Issuer, credential: Callable[..., None], db: Db
+    browser: Browsers, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     credential("operator", issuer, "alice")
     one = browser()
@@ -113,9 +106,7 @@ def test_a_credential_that_is_cleared_counts_at_once(
 
 
 @pytest.mark.parametrize("how", ["revoked", "ended"])
-def test_a_session_that_is_over_is_refused(
-    browser: Callable[[], Browser], issuer: Issuer, viewer: None, db: Db, how: str
-) -> None:
+def test_a_session_that_is_over_is_refused(browser: Browsers, issuer: Issuer, viewer: None, db: Db, how: str) -> None:
     one = browser()
     one.log_in()
     csrf = one.session()["csrf"]
@@ -129,7 +120,7 @@ def test_a_session_that_is_over_is_refused(
 
 
 def test_a_login_is_bound_to_one_browser_one_use_and_ten_minutes(
-    browser: Callable[[], Browser], viewer: None, db: Db, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+    browser: Browsers, viewer: None, db: Db, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, other = browser(), browser()
     back = mine.at_provider(mine.to_provider())
@@ -157,7 +148,7 @@ def test_a_login_is_bound_to_one_browser_one_use_and_ten_minutes(
 
 
 def test_two_concurrent_callbacks_of_a_login_open_one_session(
-    browser: Callable[[], Browser], viewer: None, db: Db, issuer: Issuer
+    browser: Browsers, viewer: None, db: Db, issuer: Issuer
 ) -> None:
     """One session is opened even if the provider lets a code be used twice."""
     issuer.forget_codes = False
@@ -176,7 +167,7 @@ def test_two_concurrent_callbacks_of_a_login_open_one_session(
     ("word", "shown"), [("access_denied", "access_denied"), ("<b>x</b>", "unknown"), ("x" * 99, "unknown")]
 )
 def test_the_reason_of_a_refusal_by_the_provider_is_shown_safely(
-    browser: Callable[[], Browser], viewer: None, issuer: Issuer, word: str, shown: str
+    browser: Browsers, viewer: None, issuer: Issuer, word: str, shown: str
 ) -> None:
     one = browser()
     state = parse_qs(urlsplit(one.to_provider()).query)["state"][0]
@@ -199,9 +190,7 @@ TOKENS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", list(TOKENS))
-def test_a_wrong_id_token_opens_nothing(
-    browser: Callable[[], Browser], viewer: None, issuer: Issuer, db: Db, how: str
-) -> None:
+def test_a_wrong_id_token_opens_nothing(browser: Browsers, viewer: None, issuer: Issuer, db: Db, how: str) -> None:
     one = browser()
     issuer.person = {"sub": "alice", "aud": [CLIENT, "x"], "azp": CLIENT}
     assert one.log_in().status_code == 303
@@ -214,7 +203,7 @@ def test_a_wrong_id_token_opens_nothing(
 @pytest.mark.usefixtures("viewer")
 @pytest.mark.parametrize("how", ["unsigned", "another key", "no token", "no JSON"])
 def test_a_token_that_the_provider_did_not_sign_opens_nothing(
-    browser: Callable[[], Browser], issuer: Issuer, monkeypatch: pytest.MonkeyPatch, db: Db, how: str
+    browser: Browsers, issuer: Issuer, monkeypatch: pytest.MonkeyPatch, db: Db, how: str
 ) -> None:
     def made(person: dict[str, Any]) -> str:
         claims = issuer.claims(person.pop("sub"), **person)
@@ -229,9 +218,7 @@ def test_a_token_that_the_provider_did_not_sign_opens_nothing(
     assert sessions(db) == 0
 
 
-def test_a_login_while_the_provider_is_away_may_be_repeated(
-    people: Callable[..., Running], viewer: None, issuer: Issuer
-) -> None:
+def test_a_login_while_the_provider_is_away_may_be_repeated(people: Start, viewer: None, issuer: Issuer) -> None:
     one = Browser(people().url)
     back = one.at_provider(one.to_provider())
     issuer.answer = 502, b""
@@ -251,7 +238,7 @@ def test_a_login_while_the_provider_is_away_may_be_repeated(
     "path",
     ["//evil.example", "/\\evil.example", "https://evil.example", "\\\\evil", "/\t/evil", "/a\nb", "", "a", "/é"],
 )
-def test_a_login_never_redirects_to_another_site(browser: Callable[[], Browser], viewer: None, path: str) -> None:
+def test_a_login_never_redirects_to_another_site(browser: Browsers, viewer: None, path: str) -> None:
     one = browser()
     page = one.get("/login", params={"to": path})
     assert forms(page)["/login"]["to"] == "/"
@@ -261,7 +248,7 @@ def test_a_login_never_redirects_to_another_site(browser: Callable[[], Browser],
 
 
 def test_no_log_has_a_code_a_cookie_or_a_token(
-    browser: Callable[[], Browser], viewer: None, issuer: Issuer, caplog: pytest.LogCaptureFixture
+    browser: Browsers, viewer: None, issuer: Issuer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     one = browser()
