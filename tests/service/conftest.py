@@ -6,9 +6,11 @@ harm its connections, are marked `own_database` and have their own.
 
 import asyncio
 import resource
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +30,7 @@ from tests.service.issuer import AUDIENCE, Issuer
 
 SETUP = "default"
 BASE = f"/api/v1/setups/{SETUP}"
+WANTED = {"resources": [{"CPUTime": 86400}]}
 
 # The types of fixtures: each is a function that makes something.
 Db = psycopg.Connection[Any]
@@ -165,9 +168,8 @@ def token(db: Db) -> Token:
     def make(kind: str, name: str = "somebody", group: str | None = None) -> str:
         group = group or ("users" if kind == "submitter" else None)  # a submitter acts for somebody
         query = "select token from resource.make_token(%s, %s, %s, p_owner_group => %s)"
-        row = db.execute(query, [SETUP, name, kind, group]).fetchone()
-        assert row is not None
-        return str(row[0])
+        [(made,)] = db.execute(query, [SETUP, name, kind, group]).fetchall()
+        return str(made)
 
     return make
 
@@ -180,16 +182,19 @@ def client(service: Running) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
+def agent(client: httpx.Client, token: Token) -> httpx.Client:
+    """The client with a token of an agent."""
+    client.headers.update(bearer(token("agent")))
+    return client
+
+
+@pytest.fixture
 def jobs(db: Db) -> Jobs:
     """A function that inserts this many jobs; any resource with CPUTime may get them."""
-
-    def insert(count: int, first: int = 1) -> list[int]:
-        return insert_jobs(db, count, first)
-
-    return insert
+    return partial(insert_jobs, db)
 
 
-def insert_jobs(db: Db, count: int, first: int) -> list[int]:
+def insert_jobs(db: Db, count: int, first: int = 1) -> list[int]:
     """Insert this many jobs; any resource with CPUTime may get them."""
     ids = list(range(first, first + count))
     requirements = '{"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}'
@@ -197,6 +202,18 @@ def insert_jobs(db: Db, count: int, first: int) -> list[int]:
                  'jobs', (select jsonb_agg(jsonb_build_array(i)) from unnest(%s::bigint[]) i))))"""
     db.execute(query, [SETUP, requirements, ids])
     return ids
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def sleep_a_minute(connection: Db, *_: Any, **__: Any) -> None:
+    """Stands in for a question that takes long."""
+    connection.execute("select pg_sleep(60)")
 
 
 def bearer(token: str) -> dict[str, str]:

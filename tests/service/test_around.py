@@ -15,13 +15,12 @@ import pytest
 
 from broker.service import openapi
 from broker.service.endpoints import ENDPOINTS
-from tests.service.conftest import BASE, SETUP, Db, Jobs, Running, Start, Token, bearer
+from tests.service.conftest import BASE, SETUP, WANTED, Db, Jobs, Running, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
 # Each operation of the API in a line, committed so that a review shows which operation changes.
 ENDPOINTS_TEXT = Path(__file__).with_name("endpoints.txt")
-WANTED = {"resources": [{"CPUTime": 86400}]}
 
 
 def test_a_change_of_an_operation_is_seen_in_review() -> None:
@@ -91,17 +90,30 @@ def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: To
 
 def test_the_secret_of_a_pilot_is_exchanged_for_a_token(client: httpx.Client, db: Db, jobs: Jobs) -> None:
     jobs(1)
-    row = db.execute("select secret from resource.make_secret('default', 'pilot-9')").fetchone()
-    assert row is not None
+    [(secret,)] = db.execute("select secret from resource.make_secret('default', 'pilot-9')").fetchall()
     wrong = client.post("/tokens", json={"stamp": "pilot-9", "secret": "guessed"})
     assert (wrong.status_code, wrong.json()["code"]) == (401, "PB008")
-    given = client.post("/tokens", json={"stamp": "pilot-9", "secret": row[0]}).json()
+    given = client.post("/tokens", json={"stamp": "pilot-9", "secret": secret}).json()
     assert given["token_type"] == "Bearer"
     assert 3500 < given["expires_in"] <= 3600
     assert client.post("/match", json=WANTED, headers=bearer(given["access_token"])).status_code == 200
-    again = client.post("/tokens", json={"stamp": "pilot-9", "secret": row[0]})
+    again = client.post("/tokens", json={"stamp": "pilot-9", "secret": secret})
     assert again.status_code == 401
     assert client.post("/tokens", json={"stamp": "x"}).json()["key"] == "secret"
+
+
+def lock_leases(db: Db) -> None:
+    """From now on until the commit a match waits."""
+    db.execute("begin")
+    db.execute("lock table taskqueue.lease")
+
+
+def wait_for_a_lock(db: Db) -> None:
+    """Wait until a session waits for a lock."""
+    waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
+        while other.execute(waiting).fetchone() is None:
+            time.sleep(0.01)
 
 
 def test_a_match_of_a_caller_that_vanished_is_kept(service: Running, db: Db, token: Token, jobs: Jobs) -> None:
@@ -110,13 +122,9 @@ def test_a_match_of_a_caller_that_vanished_is_kept(service: Running, db: Db, tok
     place = urlsplit(service.url)
     connection = http.client.HTTPConnection(place.hostname or "", place.port)
     headers = {"Content-Type": "application/json", "Idempotency-Key": "mine", **bearer(given)}
-    db.execute("begin")
-    db.execute("lock table taskqueue.lease")  # its match waits
+    lock_leases(db)
     connection.request("POST", BASE + "/match", json.dumps(WANTED), headers)
-    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
-        waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        while other.execute(waiting).fetchone() is None:
-            time.sleep(0.01)
+    wait_for_a_lock(db)
     connection.close()
     db.execute("commit")
     again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
@@ -133,18 +141,14 @@ def test_a_service_that_stops_answers_what_is_under_way(start: Start, db: Db, to
     jobs(1)
     given = token("agent")
     answers: list[httpx.Response] = []
-    db.execute("begin")
-    db.execute("lock table taskqueue.lease")
+    lock_leases(db)
 
     def ask() -> None:
         answers.append(httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(given), timeout=60))
 
     thread = threading.Thread(target=ask)
     thread.start()
-    with psycopg.connect(db.info.dsn, password=db.info.password, autocommit=True) as other:
-        waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        while other.execute(waiting).fetchone() is None:
-            time.sleep(0.01)
+    wait_for_a_lock(db)
     stopping = threading.Thread(target=running.close)
     stopping.start()
     with pytest.raises(httpx.TransportError):

@@ -34,11 +34,10 @@ from tests.service.authority import (
     proxy,
     rdn,
 )
-from tests.service.conftest import BASE, Db, Jobs, Start, Token, bearer
+from tests.service.conftest import BASE, WANTED, Db, Jobs, Start, Token, bearer
 from tests.service.issuer import Issuer
 
 SECRET = "0123456789abcdef" * 2
-WANTED = {"resources": [{"CPUTime": 86400}]}
 SHOWN = {"x-ssl-client-secret": SECRET, "x-ssl-client-verify": "SUCCESS"}
 ROBOT_HEADER = {**SHOWN, "x-ssl-client-subject": "CN=robot,DC=org"}
 

@@ -20,10 +20,9 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.commands import invoke
-from tests.service.conftest import BASE, Db, Token, bearer
+from tests.service.conftest import BASE, WANTED, Db, Token, bearer
 
 PROGRAM = [sys.executable, "-c", "from broker.cli.program import main; main()"]
-WANTED = {"resources": [{"CPUTime": 86400}]}
 
 Serve = Callable[..., "Program"]
 

@@ -1,7 +1,6 @@
 """kill -9 of the service under load: callers ask again with their keys, and nothing is lost or given out twice."""
 
 import os
-import socket
 import threading
 import time
 import uuid
@@ -10,22 +9,18 @@ import httpx
 import psycopg
 import pytest
 
-from tests.service.conftest import BASE, Db, Jobs, Token, bearer
+from tests.service.conftest import BASE, WANTED, Db, Jobs, Token, bearer, free_port
 from tests.service.test_command import Program
 
 pytestmark = pytest.mark.own_database
 
-WANTED = {"resources": [{"CPUTime": 86400}]}
 AGENTS, JOBS = 8, 400
 
 
 def test_killed_workers_lose_nothing(service_dsn: str, db: Db, jobs: Jobs, token: Token) -> None:
     jobs(JOBS)
     secret = token("agent")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    place = f"127.0.0.1:{port}"
+    place = f"127.0.0.1:{free_port()}"
     got: dict[str, tuple[int, str]] = {}
     finished: set[int] = set()
     asked_again = 0

@@ -6,11 +6,8 @@ import httpx
 import pytest
 
 from tests.core.lifecycle import grids
-from tests.service.conftest import BASE, SETUP, Credential, Db, Jobs, Together, Token, bearer
+from tests.service.conftest import BASE, SETUP, WANTED, Credential, Db, Jobs, Together, Token, bearer
 from tests.service.issuer import Issuer
-
-RESOURCE = {"CPUTime": 86400}
-WANTED = {"resources": [RESOURCE]}
 
 
 @pytest.fixture
@@ -47,19 +44,18 @@ def test_a_job_is_matched_reported_and_finished(
     assert (nothing.status_code, nothing.headers["Retry-After"], nothing.content) == (204, "30", b"")
 
 
-def test_each_job_of_a_batch_is_released_separately(client: httpx.Client, token: Token, jobs: Jobs) -> None:
+def test_each_job_of_a_batch_is_released_separately(agent: httpx.Client, jobs: Jobs) -> None:
     jobs(2)
-    client.headers.update(bearer(token("agent")))
-    matches = client.post("/match", json={**WANTED, "n": 2}).json()["matches"]
+    matches = agent.post("/match", json={**WANTED, "n": 2}).json()["matches"]
     leases = [{"job_id": match["job_id"], "attempt": match["attempt"]} for match in matches]
     stale = {"job_id": 77, "attempt": leases[0]["attempt"]}
-    released = client.post("/jobs/release", json=[leases[0], stale, leases[1]]).json()
+    released = agent.post("/jobs/release", json=[leases[0], stale, leases[1]]).json()
     assert [(one["job_id"], one["released"]) for one in released] == [
         (leases[0]["job_id"], True), (77, False), (leases[1]["job_id"], True)
     ]  # fmt: skip
     assert released[1]["error"]["code"] == "PB003"
     assert released[0]["task_queue_id"] > 0
-    assert len(client.post("/match", json={**WANTED, "n": 2}).json()["matches"]) == 2
+    assert len(agent.post("/match", json={**WANTED, "n": 2}).json()["matches"]) == 2
 
 
 def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
@@ -76,23 +72,21 @@ def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
     assert first[0]["job_id"] != other[0]["job_id"]
 
 
-def test_a_request_id_is_read_from_the_body_or_the_header(client: httpx.Client, token: Token, jobs: Jobs) -> None:
+def test_a_request_id_is_read_from_the_body_or_the_header(agent: httpx.Client, jobs: Jobs) -> None:
     jobs(3)
-    client.headers.update(bearer(token("agent")))
     number = "6E4D2A4C-94a7-4f5e-9a39-3d4b1c0b7a11"
     body = {**WANTED, "request_id": number}
-    first = client.post("/match", json=body).json()
-    assert client.post("/match", json=WANTED, headers={"Idempotency-Key": number.lower()}).json() == first
-    assert client.post("/match", json=body, headers={"Idempotency-Key": number}).json() == first
-    differ = client.post("/match", json=body, headers={"Idempotency-Key": "another"})
+    first = agent.post("/match", json=body).json()
+    assert agent.post("/match", json=WANTED, headers={"Idempotency-Key": number.lower()}).json() == first
+    assert agent.post("/match", json=body, headers={"Idempotency-Key": number}).json() == first
+    differ = agent.post("/match", json=body, headers={"Idempotency-Key": "another"})
     assert (differ.status_code, differ.json()["key"]) == (422, "request_id")
-    reused = client.post("/match", json={**body, "n": 2})
+    reused = agent.post("/match", json={**body, "n": 2})
     assert (reused.status_code, reused.json()["code"]) == (422, "PB001")
 
 
-def test_a_refused_description_is_named(client: httpx.Client, token: Token) -> None:
-    client.headers.update(bearer(token("agent")))
-    refused = client.post("/match", json={"resources": [{"CPUTime": 100, "CPUtime": 100}]})
+def test_a_refused_description_is_named(agent: httpx.Client) -> None:
+    refused = agent.post("/match", json={"resources": [{"CPUTime": 100, "CPUtime": 100}]})
     assert refused.status_code == 422
     assert refused.headers["Content-Type"] == "application/problem+json"
     assert refused.json()["code"] == "PB001"
@@ -120,18 +114,16 @@ def test_one_bad_request_of_many_harms_no_other(
     assert [answer.status_code for answer in answers] == [200, 422] * 10
 
 
-def test_a_token_works_in_the_setup_of_the_path_only(client: httpx.Client, token: Token) -> None:
-    client.headers.update(bearer(token("agent")))
-    assert client.post("/match", json=WANTED).status_code == 204
-    elsewhere = client.post(str(client.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
+def test_a_token_works_in_the_setup_of_the_path_only(agent: httpx.Client) -> None:
+    assert agent.post("/match", json=WANTED).status_code == 204
+    elsewhere = agent.post(str(agent.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (403, "PB002")  # an opaque token is of one setup
 
 
-def test_a_brokered_job_comes_with_the_payload_of_its_task(client: httpx.Client, token: Token, db: Db) -> None:
+def test_a_brokered_job_comes_with_the_payload_of_its_task(agent: httpx.Client, db: Db) -> None:
     grids.load(db, SETUP, tasks=[{"id": 1, "payload": {"command": "echo"}}])
     (job_id,) = grids.make(db, SETUP)
     grids.activate(db, SETUP)
-    client.headers.update(bearer(token("agent")))
-    (match,) = client.post("/match", json={"resources": [grids.PLENTY | {"Site": "QA"}]}).json()["matches"]
+    (match,) = agent.post("/match", json={"resources": [grids.PLENTY | {"Site": "QA"}]}).json()["matches"]
     payload = {"command": "echo", "taskID": 1, "inFiles": "f1", "nEvents": 1}
     assert (match["job_id"], match["payload"]) == (job_id, payload)

@@ -11,7 +11,7 @@ from broker import world
 from broker.laboratory import grid
 from broker.operate import brokerage
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Db, Running, Token, bearer
+from tests.service.conftest import SETUP, Db, Running, Token, bearer, sleep_a_minute
 
 
 @pytest.fixture
@@ -109,11 +109,8 @@ def test_a_deep_world_is_refused(operator: httpx.Client) -> None:
 
 
 def test_a_long_what_if_is_cancelled(operator: httpx.Client, monkeypatch: pytest.MonkeyPatch, service: Running) -> None:
-    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
-        connection.execute("select pg_sleep(60)")
-
     monkeypatch.setattr("broker.service.calls._LONGEST", 0.1)
-    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    monkeypatch.setattr(brokerage, "what_if", sleep_a_minute)
     refused = operator.post("/what-if", json={"profile": "panda2026"})
     assert (refused.status_code, refused.json()["code"]) == (503, "57014")
 

@@ -45,9 +45,9 @@ def nodes(plan: Node) -> Iterator[Node]:
 
 def explained(db: Db, name: str, asked: Search) -> list[Node]:
     made = search.page(VIEWS[name], {"setup": "default"}, asked, SCOPE)
-    row = db.execute(b"explain (analyze, format json, timing off) " + made.text.encode(), made.values).fetchone()
-    assert row is not None
-    return list(nodes(row[0][0]["Plan"]))
+    query = b"explain (analyze, format json, timing off) " + made.text.encode()
+    [([explained],)] = db.execute(query, made.values).fetchall()
+    return list(nodes(explained["Plan"]))
 
 
 def kinds(plan: Sequence[Node]) -> set[str]:

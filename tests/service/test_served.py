@@ -20,10 +20,9 @@ import pytest
 from broker.server import embedded
 from broker.server.service import service_dsn
 from tests.core.faults.test_kill import Field, kill_postmaster
-from tests.service.conftest import BASE, SETUP, bearer
+from tests.service.conftest import BASE, SETUP, WANTED, bearer
 from tests.service.test_command import Program
 
-WANTED = {"resources": [{"CPUTime": 86400}]}
 AGENTS, JOBS = 6, 240
 _INSERT = """
 select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object(

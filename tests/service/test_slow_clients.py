@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from broker.service import protocol
-from tests.service.conftest import BASE, Jobs, Running, Start, Token, bearer
+from tests.service.conftest import BASE, WANTED, Jobs, Running, Start, Token, bearer
 
-WANTED = {"resources": [{"CPUTime": 86400}]}
 PERIOD = 0.6
 SOON = 20.0  # seconds in which a machine that is busy closes a connection
 LIVE = b"GET /healthz/live HTTP/1.1\r\nHost: service\r\n"

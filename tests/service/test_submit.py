@@ -29,9 +29,8 @@ def submitter(client: httpx.Client, token: Token) -> httpx.Client:
 
 
 def _count(db: Db) -> int:
-    row = db.execute("select count(*) from taskqueue.job").fetchone()
-    assert row is not None
-    return int(row[0])
+    [(number,)] = db.execute("select count(*) from taskqueue.job").fetchall()
+    return int(number)
 
 
 def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, db: Db) -> None:

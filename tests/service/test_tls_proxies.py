@@ -17,11 +17,10 @@ from cryptography.x509.oid import NameOID
 from tests.core.docs import pages
 from tests.core.docs.test_blocks import run
 from tests.service.authority import CA_DN, LIMITED, ROBOT, ROBOT_DN, Signer, authority, chain, make, proxy
-from tests.service.conftest import BASE, Db, Jobs, Token, bearer
+from tests.service.conftest import BASE, WANTED, Db, Jobs, Token, bearer, free_port
 from tests.service.test_command import Serve, serve
 
 PAGE = pages.by_name()["broker/docs/how-to/certificates.md"]
-WANTED = {"resources": [{"CPUTime": 86400}]}
 APACHE = Path("/usr/lib/apache2/modules")
 MODULES = """mpm_event authz_core headers proxy proxy_http ssl gridsite""".split()
 Served = Callable[[int], str]
@@ -180,9 +179,7 @@ def test_proxy_certificates_behind_apache_are_accepted(
 def _file(kind: str, url: str) -> tuple[int, str]:
     """The page's file of a web server, on a free port and with the paths of the current folder."""
     (text,) = [block.text for block in PAGE.blocks if block.kind == kind]
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = int(found.getsockname()[1])
+    port = free_port()
     for name, value in {
         "listen 443": f"listen 127.0.0.1:{port}", "*:443": f"127.0.0.1:{port}", "/etc/pgbroker/": f"{Path.cwd()}/",
         "127.0.0.1:8765": url.removeprefix("http://"),

@@ -15,12 +15,10 @@ from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from broker.service import keys, rate, tokens
 from broker.service.problems import Problem
 from broker.service.tokens import Verifier
-from tests.service.conftest import Credential, Db, Running, Start, Token, bearer
+from tests.service.conftest import WANTED, Credential, Db, Running, Start, Token, bearer
 from tests.service.issuer import AUDIENCE, Issuer, signed, unsigned
 
 pytestmark = pytest.mark.own_database
-
-WANTED = {"resources": [{"CPUTime": 86400}]}
 
 
 def _in_seconds(seconds: int) -> int:

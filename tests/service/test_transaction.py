@@ -45,15 +45,14 @@ def test_connections_to_a_standby_are_dropped(db: Db, service_dsn: str, start: S
         assert answers[-3:] == [200] * 3, answers  # a connection of before may be left for the first
 
 
-def test_an_error_at_the_commit_is_answered(db: Db, client: httpx.Client, token: Token, jobs: Jobs) -> None:
+def test_an_error_at_the_commit_is_answered(db: Db, agent: httpx.Client, jobs: Jobs) -> None:
     jobs(1)
-    client.headers.update(bearer(token("agent")))
     db.execute(_REFUSE_AT_COMMIT)
-    refused = client.post("/match", json={"resources": [{"CPUTime": 86400}]})
+    refused = agent.post("/match", json={"resources": [{"CPUTime": 86400}]})
     assert (refused.status_code, refused.json()["code"]) == (409, "PB003"), refused.text
     assert db.execute("select count(*) from taskqueue.lease").fetchone() == (0,)
     db.execute("drop trigger refuse on taskqueue.lease")
-    assert client.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
+    assert agent.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
 
 
 def test_the_role_ends_with_the_call(settings: Settings) -> None:

@@ -20,9 +20,15 @@ def sampled(values: dict[str, dict[int, float]]) -> charts.Sampled:
     return charts.Sampled(NOON, MINUTE, spans, [1] * len(spans), series)
 
 
-def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, 1: 2, 5: 3, 7: 1, 8: 1}}))
+def drawn_from(values: dict[str, dict[int, float]], unit: str = "jobs", **how: bool) -> charts.Chart:
+    """The chart of these values."""
+    drawn = charts.chart("x", unit, sampled(values), **how)
     assert drawn is not None
+    return drawn
+
+
+def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
+    drawn = drawn_from({"a": {0: 1, 1: 2, 5: 3, 7: 1, 8: 1}})
     [line] = drawn.lines
     parts = line.path.split("M")[1:]
     assert [part.count("L") for part in parts] == [1, 0, 1]
@@ -32,16 +38,14 @@ def test_a_gap_interrupts_the_line_and_a_lone_span_is_seen() -> None:
 
 
 def test_a_chart_begins_with_the_first_span_that_was_sampled() -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {3: 1, 4: 2}}))
-    assert drawn is not None
+    drawn = drawn_from({"a": {3: 1, 4: 2}})
     assert (drawn.begin, drawn.end) == (NOON + 3 * MINUTE, NOON + 5 * MINUTE)
     assert drawn.lines[0].path.startswith("M")
     assert drawn.steps[0].left == drawn.frame[0]
 
 
 def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, 1: 2000, 4: 3}, "b": {0: 0, 1: 0.5}}))
-    assert drawn is not None
+    drawn = drawn_from({"a": {0: 1, 1: 2000, 4: 3}, "b": {0: 0, 1: 0.5}})
     assert [step.words for step in drawn.steps] == [
         "2026-03-28 12:00 to 12:01 UTC\na: 1\nb: 0", "2026-03-28 12:01 to 12:02 UTC\na: 2,000\nb: 0.5",
         "2026-03-28 12:04 to 12:05 UTC\na: 3\nb: 0",
@@ -54,8 +58,7 @@ def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
 
 @pytest.mark.parametrize(("spans", "steps", "together"), [(100, 100, 1), (101, 51, 2), (160, 80, 2), (201, 67, 3)])
 def test_many_spans_are_shown_together(spans: int, steps: int, together: int) -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {n: float(n) for n in range(spans)}}))
-    assert drawn is not None
+    drawn = drawn_from({"a": {n: float(n) for n in range(spans)}})
     assert len(drawn.steps) == steps
     assert drawn.steps[0].words.endswith(f"to 12:0{together} UTC\na: {words.number(sum(range(together)) / together)}")
     assert drawn.steps[-1].left + drawn.steps[-1].width == pytest.approx(drawn.frame[2], abs=0.1)
@@ -63,8 +66,7 @@ def test_many_spans_are_shown_together(spans: int, steps: int, together: int) ->
 
 def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
     names = [f"SITE.{'long-' * 8}{n}" for n in (1, 2)] + [f"group {n} {'of a long name ' * 6}" for n in (3, 4)]
-    drawn = charts.chart("x", "jobs", sampled({name: {0: 1} for name in names}))
-    assert drawn is not None
+    drawn = drawn_from({name: {0: 1} for name in names})
     [step] = drawn.steps
     shown = [line.removesuffix(": 1") for line in step.words.splitlines()[1:]]
     assert len(set(shown)) == 4
@@ -76,8 +78,7 @@ def test_a_chart_without_samples_is_left_out() -> None:
 
 
 def test_lines_of_a_chart_beyond_the_largest_are_added_up() -> None:
-    drawn = charts.chart("x", "jobs", sampled({f"g{n}": {0: n, 1: n} for n in range(1, 12)}))
-    assert drawn is not None
+    drawn = drawn_from({f"g{n}": {0: n, 1: n} for n in range(1, 12)})
     assert [line.label for line in drawn.lines] == ["g11", "g10", "g9", "g8", "g7", "g6", "g5", "other"]
     assert drawn.lines[-1].last == 1 + 2 + 3 + 4
     assert sorted(line.number for line in drawn.lines) == list(range(1, 9))
@@ -86,9 +87,7 @@ def test_lines_of_a_chart_beyond_the_largest_are_added_up() -> None:
 
 def test_a_name_keeps_its_colour_when_its_size_changes() -> None:
     def colours(values: dict[str, dict[int, float]]) -> dict[str, int]:
-        drawn = charts.chart("x", "jobs", sampled(values))
-        assert drawn is not None
-        return {line.label: line.number for line in drawn.lines}
+        return {line.label: line.number for line in drawn_from(values).lines}
 
     assert colours({"finished": {0: 9}, "failed": {0: 1}}) == colours({"finished": {0: 1}, "failed": {0: 9}})
     assert colours({"a": {0: 9}, "b": {0: 1}}) == colours({"a": {0: 1}, "b": {0: 9}})
@@ -97,8 +96,7 @@ def test_a_name_keeps_its_colour_when_its_size_changes() -> None:
 
 
 def test_fractions_are_shown_in_percent() -> None:
-    drawn = charts.chart("x", "fraction", sampled({"a": {0: 0.25}}), percent=True)
-    assert drawn is not None
+    drawn = drawn_from({"a": {0: 0.25}}, "fraction", percent=True)
     assert (drawn.unit, drawn.lines[0].last) == ("%", 25)
 
 
@@ -111,16 +109,14 @@ def test_fractions_are_shown_in_percent() -> None:
     ],
 )  # fmt: skip
 def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {0: largest}}))
-    assert drawn is not None
+    drawn = drawn_from({"a": {0: largest}})
     assert [text for _, text in drawn.levels] == levels
     assert drawn.levels[-1][0] == drawn.frame[1]
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 60, 360, 1440, 10_080, 43_200, 525_600, 5_256_000])
 def test_the_times_of_the_axis_are_within_the_frame(minutes: int) -> None:
-    drawn = charts.chart("x", "jobs", sampled({"a": {0: 1, minutes - 1: 1}}))
-    assert drawn is not None
+    drawn = drawn_from({"a": {0: 1, minutes - 1: 1}})
     assert len(drawn.times) <= 6
     assert minutes < 3 or drawn.times
     assert all(drawn.frame[0] <= x <= drawn.frame[2] for x, _ in drawn.times)

@@ -1,13 +1,13 @@
 """Pages that renew themselves, in a real browser whose clock is moved by hand."""
 
-import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.calls import Calls
-from tests.service.conftest import SETUP, Running, Start
+from tests.service.conftest import SETUP, Running, Start, free_port
 from tests.service.pages.conftest import BASE, Tab, logged_in
 
 JOB = f"{BASE}/jobs/6000000000"
@@ -191,23 +191,12 @@ def test_pages_that_do_not_change_ask_for_nothing(watched: Watch, filled: Calls)
 
 
 @pytest.fixture
-def restarted(start: Start) -> Iterator[Callable[[], Running]]:
+def restarted(start: Start) -> Start:
     """A function that starts the service on the same port each time."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    running: list[Running] = []
-
-    def again() -> Running:
-        running.append(start(url=f"http://127.0.0.1:{port}"))
-        return running[-1]
-
-    yield again
+    return partial(start, url=f"http://127.0.0.1:{free_port()}")
 
 
-def test_a_lost_service_is_named_and_its_return_is_seen(
-    chromium: Any, restarted: Callable[[], Running], filled: Calls
-) -> None:
+def test_a_lost_service_is_named_and_its_return_is_seen(chromium: Any, restarted: Start, filled: Calls) -> None:
     service = restarted()
     context = chromium.new_context(base_url=service.url, viewport={"width": 1280, "height": 900})
     name = f"pgbroker-{service.url.rpartition(':')[2]}"

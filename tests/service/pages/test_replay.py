@@ -12,7 +12,7 @@ from broker.operate import replay as engine
 from broker.service.pages import replay
 from tests.calls import Calls
 from tests.commands import Cli, commands
-from tests.service.conftest import SETUP, Db
+from tests.service.conftest import SETUP, Db, sleep_a_minute
 from tests.service.pages.conftest import BASE, Look, People, Tab
 from tests.service.pages.test_pages import read
 
@@ -148,10 +148,6 @@ def test_a_setup_without_runs_has_nothing_to_replay(db: Db, person: People) -> N
     assert (answer.status_code, "no real run of setup default" in answer.text) == (404, True)
 
 
-def sleeps(connection: Db, *_: Any, **__: Any) -> None:
-    connection.execute("select pg_sleep(60)")
-
-
 def test_large_and_slow_questions_name_the_command(
     look: Look, filled: Calls, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +157,7 @@ def test_large_and_slow_questions_name_the_command(
         large = look("/replay", run=run, without="memory")
     assert (large.status_code, command in large.text, "more than 3" in large.text) == (422, True, True)
     monkeypatch.setattr(replay, "_SECONDS", 0.3)
-    monkeypatch.setattr(engine, "replay", sleeps)
+    monkeypatch.setattr(engine, "replay", sleep_a_minute)
     slow = look("/replay", run=run, without="memory")
     assert (slow.status_code, command in slow.text, "takes more than" in slow.text) == (422, True, True)
     assert filled.value("select count(*) from pg_stat_activity where query like '%%pg_sleep(60)'") == 0
@@ -171,7 +167,7 @@ def test_two_answers_at_a_time_leave_other_pages_alone(
     look: Look, filled: Calls, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replay, "_SECONDS", 3.0)
-    monkeypatch.setattr(engine, "replay", sleeps)
+    monkeypatch.setattr(engine, "replay", sleep_a_minute)
     look("/runs")  # so that the threads share a token
     with ThreadPoolExecutor(6) as threads:
         asked = [threads.submit(look, "/replay", run=run, without="memory") for _ in range(6)]

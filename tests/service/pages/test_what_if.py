@@ -18,7 +18,7 @@ from broker.operate import brokerage
 from broker.service.login.cookies import csrf
 from tests.calls import Calls
 from tests.commands import commands
-from tests.service.conftest import SETUP, Db
+from tests.service.conftest import SETUP, sleep_a_minute
 from tests.service.pages.conftest import BASE, People, Person, Tab
 from tests.service.pages.test_pages import Read, read
 
@@ -181,11 +181,8 @@ def test_wrong_questions_are_refused_above_the_form(
 def test_a_long_question_ends_with_the_command_that_has_more_time(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
-        connection.execute("select pg_sleep(60)")
-
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 0.3)
-    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    monkeypatch.setattr(brokerage, "what_if", sleep_a_minute)
     answer = ask(person("operator"), profile="panda2026", newest="7")
     assert answer.status_code == 422
     assert "broker what-if --setup default --algorithm production_job --newest 7" in answer.text
@@ -196,11 +193,8 @@ def test_a_long_question_ends_with_the_command_that_has_more_time(
 def test_two_questions_at_a_time_leave_the_service_to_others(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sleeps(connection: Db, *_: Any, **__: Any) -> None:
-        connection.execute("select pg_sleep(60)")
-
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 3.0)
-    monkeypatch.setattr(brokerage, "what_if", sleeps)
+    monkeypatch.setattr(brokerage, "what_if", sleep_a_minute)
     operators = [person("operator") for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
         asked = [threads.submit(ask, one, profile="panda2026") for one in operators]

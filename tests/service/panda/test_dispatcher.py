@@ -252,9 +252,8 @@ def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Token, d
     for kind in ("submitter", "viewer"):
         accepting = {**bearer(token(kind)), "Accept": "application/json"}
         assert httpx.post(url, data={"siteName": QUEUE}, headers=accepting).json()["StatusCode"] == 60
-    row = db.execute("select token from resource.make_token('other', 'pilot', 'agent')").fetchone()
-    assert row is not None
-    elsewhere = httpx.post(url, data={"siteName": QUEUE}, headers=bearer(row[0]))
+    [(other,)] = db.execute("select token from resource.make_token('other', 'pilot', 'agent')").fetchall()
+    elsewhere = httpx.post(url, data={"siteName": QUEUE}, headers=bearer(other))
     assert elsewhere.status_code == 403  # a token of another setup
 
 

@@ -1,7 +1,6 @@
 """A service with a provider for people, and a browser."""
 
 import re
-import socket
 from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
@@ -11,13 +10,12 @@ import httpx
 import pytest
 
 from broker.service.settings import Login, Settings
-from tests.service.conftest import SETUP, Db, Running, Start
+from tests.service.conftest import SETUP, WANTED, Db, Running, Start, free_port
 from tests.service.issuer import CLIENT, SECRET, Issuer
 
 FORM = re.compile(r'<form method="post" action="([^"]*)">(.*?)</form>', re.DOTALL)
 FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 REFRESH = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]*)">')
-WANTED = {"resources": [{"CPUTime": 86400}]}
 
 Browsers = Callable[[], "Browser"]
 Ticket = Callable[[], str]
@@ -29,13 +27,6 @@ def forms(answer: httpx.Response) -> dict[str, dict[str, str]]:
         unescape(action): {name: unescape(value) for name, value in FIELD.findall(body)}
         for action, body in FORM.findall(answer.text)
     }
-
-
-def free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 class Browser:
@@ -122,8 +113,8 @@ def ticket(db: Db) -> Ticket:
     """A function that makes a ticket of an operator."""
 
     def make() -> str:
-        row = db.execute("select ticket from resource.make_ticket(%s, 'broker serve', 'operator')", [SETUP]).fetchone()
-        assert row is not None
-        return str(row[0])
+        query = "select ticket from resource.make_ticket(%s, 'broker serve', 'operator')"
+        [(made,)] = db.execute(query, [SETUP]).fetchall()
+        return str(made)
 
     return make

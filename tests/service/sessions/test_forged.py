@@ -5,9 +5,9 @@ import asyncio
 import httpx
 import pytest
 
-from tests.service.conftest import BASE, Credential, Db, Start, Token, bearer
+from tests.service.conftest import BASE, WANTED, Credential, Db, Start, Token, bearer
 from tests.service.issuer import Issuer
-from tests.service.sessions.conftest import WANTED, Browser, Browsers, Ticket, forms
+from tests.service.sessions.conftest import Browser, Browsers, Ticket, forms
 
 pytestmark = pytest.mark.own_database
 

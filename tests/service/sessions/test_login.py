@@ -26,9 +26,8 @@ def viewer(issuer: Issuer, credential: Credential) -> None:
 
 
 def sessions(db: Db) -> int:
-    row = db.execute("select count(*) from resource.browser_session").fetchone()
-    assert row is not None
-    return int(row[0])
+    [(number,)] = db.execute("select count(*) from resource.browser_session").fetchall()
+    return int(number)
 
 
 def test_a_person_logs_in_calls_and_logs_out(browser: Browsers, issuer: Issuer, credential: Credential) -> None:
