@@ -11,6 +11,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from benchmarks import SCRIPTS, cpu
+from benchmarks.options import Options, Say
 from benchmarks.server import LOGINS, Database, Server
 from benchmarks.workloads import Workload
 from broker import database
@@ -238,6 +239,14 @@ def loaded(server: Server, workload: Workload, jobs: int) -> Iterator[Bench]:
     with server.database() as where, database.connect(where.admin) as connection:
         bench = Bench(connection, where, workload, jobs)
         bench.load()
+        yield bench
+
+
+@contextmanager
+def loading(server: Server, options: Options, say: Say) -> Iterator[Bench]:
+    """The same with the workload and the jobs of the options, and a word about it."""
+    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
+    with loaded(server, options.make_workload(), options.jobs) as bench:
         yield bench
 
 

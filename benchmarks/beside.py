@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import FOLDER
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from broker.errors import BrokerError
 

@@ -12,8 +12,7 @@ import psycopg
 
 from benchmarks import cpu
 from benchmarks.beside import compared
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker import database, world

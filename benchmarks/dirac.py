@@ -8,12 +8,12 @@ import importlib.metadata
 import importlib.util
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks import cpu, mariadb, processes
 from benchmarks.bench import SEED, Bench, Meter, batches
@@ -228,19 +228,20 @@ class Peer:
             cursor.execute(statement)
 
 
+P = TypeVar("P", bound=Peer)
+
+
 @contextmanager
-def loaded(bench: Bench, priorities: Mapping[int, float], folder: Path | None) -> Iterator[Peer]:
+def loaded(
+    bench: Bench, priorities: Mapping[int, float], folder: Path | None, make: Callable[..., P], databases: Sequence[str]
+) -> Iterator[P]:
     """A peer with the workload of a loaded bench, in as much memory for pages; gone at the end. `priorities` of queues
     are by their first job."""
     memory = int(bench.one("select pg_size_bytes(current_setting('shared_buffers'))"))
-    with mariadb.running([DATABASE], memory, folder) as server:
-        connection = server.connect()
-        try:
-            peer = Peer(server, connection, bench.workload, bench.jobs)
-            peer.load(priorities)
-            yield peer
-        finally:
-            connection.close()
+    with mariadb.running([DATABASE, *databases], memory, folder) as server, closing(server.connect()) as connection:
+        peer = make(server, connection, bench.workload, bench.jobs)
+        peer.load(priorities)
+        yield peer
 
 
 def rows_of(

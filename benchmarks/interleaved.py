@@ -1,6 +1,7 @@
 """Agents that match, report and finish at a steady rate, by the patient client, and what they see."""
 
 import random
+import statistics
 import threading
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.cluster import Cluster
 from benchmarks.pgbench import percentile
+from benchmarks.report import Row
 from broker.client import JobAgent
 from broker.client.matcher import Match
 from broker.database import Target
@@ -113,11 +115,25 @@ def at_work(
         raise wrong[0]
 
 
-def wrongs(cluster: Cluster, setup: str, jobs: int, seen: Seen) -> tuple[int, int, int]:
-    """Afterwards: jobs lost, jobs that were given out or are there twice, and differences that the checks find."""
+def ends(cluster: Cluster, jobs: int, found: Mapping[str, Seen]) -> list[Row]:
+    """Afterwards, by setup: jobs lost, jobs that were given out or are there twice, and differences that the checks
+    find."""
+    return [
+        {"setup": setup, "calls": len(seen.calls), "matches": len(seen.matched), **_wrongs(cluster, setup, jobs, seen)}
+        for setup, seen in found.items()
+    ]
+
+
+def medians(rows: Sequence[Row], name: str) -> Row:
+    """A row of the medians of all columns but the one that names the rows."""
+    columns = {key: statistics.median(float(str(row[key])) for row in rows) for key in rows[0] if key != name}
+    return {name: "median", **columns}
+
+
+def _wrongs(cluster: Cluster, setup: str, jobs: int, seen: Seen) -> Row:
     waiting, leased = cluster.jobs(setup)
     finished = set(seen.finished)
     lost = jobs - len(waiting | leased | finished)
     twice = sum(number - 1 for number in Counter(seen.matched).values())
     twice += len(waiting & (leased | finished)) + len(leased & finished)
-    return lost, twice, cluster.differences(setup)
+    return {"lost": lost, "twice": twice, "differences": cluster.differences(setup)}

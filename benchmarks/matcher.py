@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import dirac, mariadb, pilot
-from benchmarks.bench import Bench
 from benchmarks.serving.authority import ORGANIZATION, Authority
 from benchmarks.serving.service import free_port
 from benchmarks.workloads import Workload
@@ -36,6 +35,7 @@ JDL = (
 
 _SERVICES = ("ResourceStatus/ResourceStatus", "WorkloadManagement/Matcher")  # in the order of their start
 _DATABASES = {"WorkloadManagement": ("JobDB", "JobLoggingDB", "PilotAgentsDB"), "ResourceStatus": ("ResourceStatusDB",)}
+DATABASES = [name for names in _DATABASES.values() for name in names]
 _THREADS = 20  # of DIRAC's own template of the Matcher; DIRAC advises against a second one
 _START_SECONDS = 60
 _PACKAGES = {"opensearchpy": "opensearch-py", "psutil": "psutil"}
@@ -151,23 +151,6 @@ class Peer(dirac.Peer):
         super()._take_back()
         for statement in _TAKE_BACK:
             self._execute(statement)
-
-
-@contextmanager
-def loaded(
-    bench: Bench, priorities: Mapping[int, float], folder: Path | None, requests: Sequence[Resource]
-) -> Iterator[Peer]:
-    """A peer with the workload of a loaded bench, in as much memory for pages, for these requests; gone at the end."""
-    memory = int(bench.one("select pg_size_bytes(current_setting('shared_buffers'))"))
-    databases = [dirac.DATABASE, *(name for names in _DATABASES.values() for name in names)]
-    with mariadb.running(databases, memory, folder) as server:
-        connection = server.connect()
-        try:
-            peer = Peer(server, connection, bench.workload, bench.jobs, requests)
-            peer.load(priorities)
-            yield peer
-        finally:
-            connection.close()
 
 
 def _statements(database: str) -> list[str]:

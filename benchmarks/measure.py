@@ -8,12 +8,11 @@ from typing import Protocol
 
 from benchmarks import pgbench
 from benchmarks.bench import SEED, Bench, Meter
+from benchmarks.options import Options, Say
 from benchmarks.pgbench import Script
 from benchmarks.report import Row
 
 FLOOR_JOBS = 1_000_000  # of floor.sql
-
-Say = Callable[[str], None]
 
 
 class Measured(Protocol):
@@ -125,6 +124,17 @@ def in_turn(kinds: Sequence[Measured], clients: int, seconds: float, rounds: int
             say(f"{clients} clients, round {turn} of {rounds}: {kind.name}, {each * clients:,} calls")
             taken.append(kind.sample(clients, each, turn))
     return [_row(kind, clients, taken) for kind, taken in zip(kinds, samples, strict=True)]
+
+
+def by_clients(kinds: Sequence[Measured], options: Options, say: Say, figure: str = "jobs_per_s") -> list[Row]:
+    """The rows of `in_turn` for each number of clients; the ratio is that of a figure to the first kind's."""
+    rows: list[Row] = []
+    for clients in options.clients:
+        first, *others = in_turn(kinds, clients, options.seconds, options.rounds, say)
+        for row in others:
+            row["ratio"] = ratio(row[figure], first[figure])
+        rows += [first, *others]
+    return rows
 
 
 def ratio(mine: object, other: object) -> float | None:

@@ -1,9 +1,13 @@
 """The options of a run, the same for all scenarios; each uses those it needs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.workloads import WORKLOADS, Workload
+
+Say = Callable[[str], None]
+"""Tells whoever waits what is done now."""
 
 
 @dataclass(frozen=True)

@@ -2,37 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Table
-from benchmarks.scenarios import (
-    analysis,
-    batch,
-    brokerage,
-    fair,
-    flat,
-    front,
-    held,
-    hot,
-    insert,
-    lost,
-    many,
-    match,
-    matcher,
-    move,
-    nothing,
-    packing,
-    pages,
-    panda,
-    peer,
-    replay,
-    scale,
-    serve,
-    tasks,
-    transitions,
-    wait,
-)
 from benchmarks.server import Server
 
 
@@ -45,33 +18,12 @@ class Scenario:
     run: Callable[[Server, Options, Say], list[Table]]
 
 
+_NAMES = (
+    "match batch many insert hot flat held fair nothing peer matcher panda brokerage tasks analysis replay transitions"
+    " packing serve wait pages front move lost scale"
+).split()
+_MODULES = {name: import_module(f"benchmarks.scenarios.{name}") for name in _NAMES}
 SCENARIOS: Mapping[str, Scenario] = {
-    module.__name__.rpartition(".")[2]: Scenario((module.__doc__ or "").partition("\n")[0], module.DEFAULTS, module.run)
-    for module in (
-        match,
-        batch,
-        many,
-        insert,
-        hot,
-        flat,
-        held,
-        fair,
-        nothing,
-        peer,
-        matcher,
-        panda,
-        brokerage,
-        tasks,
-        analysis,
-        replay,
-        transitions,
-        packing,
-        serve,
-        wait,
-        pages,
-        front,
-        move,
-        lost,
-        scale,
-    )
+    name: Scenario((module.__doc__ or "").partition("\n")[0], module.DEFAULTS, module.run)
+    for name, module in _MODULES.items()
 }

@@ -6,8 +6,7 @@ from typing import Any
 from benchmarks import cpu
 from benchmarks.beside import compared
 from benchmarks.brokering import Measuring, World, batches, plain
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker import database

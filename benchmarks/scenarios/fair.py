@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from psycopg.types.json import Jsonb
 
 from benchmarks import draw, pgbench
-from benchmarks.bench import SETUP, Bench, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.bench import SETUP, Bench, loading
+from benchmarks.options import Options, Say
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
@@ -60,8 +59,7 @@ class Expected:
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Draws at constant composition: each match is rolled back, and what it drew is noted afterwards. The hand of its
     queue is made void then: the next draw would take the same card of it."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         requests = sorted_out(bench, 10 * _REQUESTS)[0][:_REQUESTS]
         bench.set_requests(requests)
         expected = _expected(bench, requests)

@@ -3,8 +3,8 @@
 from contextlib import ExitStack
 
 from benchmarks.bench import loaded
-from benchmarks.measure import Kind, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.measure import Kind, in_turn, ratio
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from benchmarks.workloads import uniform_in

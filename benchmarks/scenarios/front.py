@@ -14,9 +14,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from benchmarks import cluster, cpu
-from benchmarks.bench import SEED, SETUP, Bench, batched, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.bench import SEED, SETUP, Bench, batched, loading
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
@@ -86,8 +85,7 @@ class _Way:
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Two tables, of a match and of insertion: CPU of the backends and latency, at the shard and through a front."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench, _front(bench, options.folder) as front:
+    with loading(server, options, say) as bench, _front(bench, options.folder) as front:
         bench.ask_once()
         requests = [dict(one) for one in bench.workload.requests(SEED)][: options.requests or _CALLS]
         matches: dict[str, list[dict[str, float]]] = {name: [] for name in _KINDS}

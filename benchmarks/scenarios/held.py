@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from benchmarks import pgbench
 from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.pgbench import Script, Slice
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.production import arrivals, maintained

@@ -3,9 +3,9 @@
 from functools import partial
 
 from benchmarks.bench import loaded
-from benchmarks.measure import Kind, Say, in_turn, ratio
-from benchmarks.options import Options
-from benchmarks.report import Row, Table
+from benchmarks.measure import Kind, by_clients
+from benchmarks.options import Options, Say
+from benchmarks.report import Table
 from benchmarks.scenarios.insert import arriving
 from benchmarks.server import Server
 from benchmarks.workloads import many_queues, one_queue
@@ -19,10 +19,5 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     with loaded(server, many_queues(), options.jobs) as many, loaded(server, one_queue(), options.jobs) as one:
         kinds = [Kind(f"{bench.queues():,} queues", bench) for bench in (many, one)]
         kinds.append(Kind(f"1 queue, {options.rate:g} jobs/s arrive", one, beside=partial(arriving, one, options.rate)))
-        rows: list[Row] = []
-        for clients in options.clients:
-            over_many, *on_one = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            for row in on_one:
-                row["ratio"] = ratio(row["jobs_per_s"], over_many["jobs_per_s"])
-            rows += [over_many, *on_one]
+        rows = by_clients(kinds, options, say)
         return [Table(f"{options.jobs:,} jobs; medians of {options.rounds} rounds; ratio: to many queues", rows)]

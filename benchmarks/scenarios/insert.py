@@ -10,9 +10,9 @@ from functools import partial
 from uuid import uuid4
 
 from benchmarks import pgbench
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.bench import SEED, SETUP, Bench, loading
+from benchmarks.measure import Kind, in_turn, ratio
+from benchmarks.options import Options, Say
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
@@ -27,8 +27,7 @@ Element = dict[str, object]
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Into a loaded database. The ratio is jobs/s matched while jobs arrive to jobs/s matched while none does."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         bench.ask_once()
         about = described(bench)
         matching = _beside_matching(bench, options, say)  # first: it needs the workload as it is

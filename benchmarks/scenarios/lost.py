@@ -1,12 +1,10 @@
 """A shard is killed while agents work on three shards through a front; the agents of the others are watched."""
 
-import statistics
 import time
 
 from benchmarks import cluster, interleaved
 from benchmarks.bench import SEED
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker.errors import BrokerError
@@ -36,15 +34,13 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
                 say(f"kill {number + 1} of {options.rounds}")
                 rows.append(_killed(place.shards[_SETUPS[_KILLED]], seen, options.seconds))
         ends: list[Row] = []
-        for setup, one in seen.items():
-            lost, twice, differences = interleaved.wrongs(place, setup, options.jobs, one)
-            ends.append({"setup": setup, "killed": "yes" if setup == _KILLED else "no", "agents": agents[setup],
-                         "matches": len(one.matched), "lost": lost, "twice": twice,
-                         "differences": differences})  # fmt: skip
-    medians: Row = {"kill": "median", **{key: statistics.median(float(str(row[key])) for row in rows)
-                                         for key in rows[0] if key != "kill"}}  # fmt: skip
+        for setup, row in zip(agents, interleaved.ends(place, options.jobs, seen), strict=True):
+            ends.append({"killed": "yes" if setup == _KILLED else "no", "agents": agents[setup], **row})
     title = f"Workload {options.workload}: one of three shards is killed, {options.rate:g} turns/s on three setups"
-    return [Table(title, [*({**row, "kill": n} for n, row in enumerate(rows, 1)), medians]), Table("Afterwards", ends)]
+    return [
+        Table(title, [*({**row, "kill": n} for n, row in enumerate(rows, 1)), interleaved.medians(rows, "kill")]),
+        Table("Afterwards", ends),
+    ]
 
 
 def _killed(shard: cluster.Shard, seen: dict[str, interleaved.Seen], seconds: float) -> Row:

@@ -1,8 +1,8 @@
 """Throughput of match_job beside the floor, by number of clients."""
 
-from benchmarks.bench import Bench, loaded
-from benchmarks.measure import Floor, Kind, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.bench import Bench, loading
+from benchmarks.measure import Floor, Kind, by_clients
+from benchmarks.options import Options, Say
 from benchmarks.report import Table
 from benchmarks.server import Server
 
@@ -11,16 +11,10 @@ DEFAULTS = Options(clients=(1, 4, 8, 16))
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Floor and matching in turn, for each number of clients; the ratio is matches to the floor's."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         say(f"asking each of {bench.requests:,} requests once")
         bench.ask_once()
-        kinds = [Floor(bench), Kind("match_job", bench)]
-        rows = []
-        for clients in options.clients:
-            floor, match = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            match["ratio"] = ratio(match["jobs_per_s"], floor["jobs_per_s"])
-            rows += [floor, match]
+        rows = by_clients([Floor(bench), Kind("match_job", bench)], options, say)
         title = f"{described(bench)}; medians of {options.rounds} rounds; ratio: to the floor"
         return [Table(title, rows, {"workload": options.workload, "jobs": bench.jobs, "queues": bench.queues()})]
 

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from benchmarks import matcher, pilot
-from benchmarks.bench import SEED, SETUP, loaded
-from benchmarks.measure import Measured, Sample, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks import dirac, matcher, pilot
+from benchmarks.bench import SEED, SETUP, loading
+from benchmarks.measure import Measured, Sample, in_turn, ratio
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.peer import Agents
@@ -56,8 +56,7 @@ class Served:
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """The peer and pgbroker in turn, for each number of agents; ratios: of jobs/s, and of the peer's CPU to ours."""
     matcher.require()
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench, ExitStack() as stack:
+    with loading(server, options, say) as bench, ExitStack() as stack:
         priorities = bench.priorities()
         bench.ask_once()
         bench.call(_PAYLOADS, [matcher.JDL, SETUP])
@@ -66,9 +65,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="broker-matcher-")))
         authority = Authority(folder)
         say("loading the same into DIRAC's databases")
-        peer = stack.enter_context(
-            matcher.loaded(bench, priorities, options.folder, list(map(pilot.described, requests)))
-        )
+        make = partial(matcher.Peer, requests=list(map(pilot.described, requests)))
+        peer = stack.enter_context(dirac.loaded(bench, priorities, options.folder, make, matcher.DATABASES))
         host = authority.certify("localhost")
         peer.serve(authority, host, folder, stack)
         connection = stack.enter_context(database.connect(bench.where.admin))

@@ -1,12 +1,10 @@
 """A setup moves from shard to shard while agents work in it, and in another setup of the same shard."""
 
-import statistics
 import time
 
 from benchmarks import cluster, interleaved
 from benchmarks.bench import SEED
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker.client import JobAgent
@@ -33,15 +31,9 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
                 say(f"move {number + 1} of {options.rounds}")
                 rows.append(_moved(place, seen, _SHARDS[(number + 1) % 2], options.seconds))
             time.sleep(options.seconds)
-        ends: list[Row] = []
-        for setup, one in seen.items():
-            lost, twice, differences = interleaved.wrongs(place, setup, options.jobs, one)
-            ends.append({"setup": setup, "calls": len(one.calls), "matches": len(one.matched), "lost": lost,
-                         "twice": twice, "differences": differences})  # fmt: skip
-    medians: Row = {"to": "median", **{key: statistics.median(float(str(row[key])) for row in rows)
-                                       for key in rows[0] if key != "to"}}  # fmt: skip
+        ends = interleaved.ends(place, options.jobs, seen)
     title = f"Workload {options.workload}: a setup of {options.jobs:,} jobs moves, {options.rate:g} turns/s"
-    return [Table(title, [*rows, medians]), Table("Afterwards", ends)]
+    return [Table(title, [*rows, interleaved.medians(rows, "to")]), Table("Afterwards", ends)]
 
 
 def _moved(place: cluster.Cluster, seen: dict[str, interleaved.Seen], shard: str, seconds: float) -> Row:

@@ -1,8 +1,8 @@
 """The answer to a resource that matches nothing, beside that to one that gets a job."""
 
-from benchmarks.bench import SEED, Bench, loaded
-from benchmarks.measure import Kind, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.bench import SEED, Bench, loading
+from benchmarks.measure import Kind, by_clients
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
@@ -15,8 +15,7 @@ _LOOKED_AT = 2_000  # requests: enough to have some that match nothing
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Two sorts of the workload's requests in turn: requests that find a job, and requests that find none."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         something, nothing = sorted_out(bench, _LOOKED_AT)
         bench.set_requests([*something, *nothing])
         split = len(something)
@@ -24,11 +23,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
             Kind("finds a job", bench, last=split, per_call=True),
             Kind("finds nothing", bench, first=split + 1, per_call=True),
         ]
-        rows: list[Row] = []
-        for clients in options.clients:
-            found, not_found = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            not_found["ratio"] = ratio(not_found["p99_ms"], found["p99_ms"])
-            rows += [_costs_of_calls(found), _costs_of_calls(not_found)]
+        rows = [_costs_of_calls(row) for row in by_clients(kinds, options, say, "p99_ms")]
         return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: of p99", rows)]
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.bench import SEED
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from broker import catalogue, database, world

@@ -1,18 +1,18 @@
 """The pages of the service: how long each takes alone and beside matching, and what they cost the matching."""
 
 import http.client
+import itertools
 import json
 import os
-import ssl
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,14 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from benchmarks import background, cpu
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.bench import SEED, SETUP, Bench, loading
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.serve import refilled
 from benchmarks.server import Server
-from benchmarks.serving.agents import Plan
-from benchmarks.serving.service import service, tokens_of
+from benchmarks.serving.agents import unverified
+from benchmarks.serving.service import agents_at_work, service, tokens_of
 from broker import database, world
 from broker.errors import BrokerError
 from broker.laboratory import grid
@@ -77,9 +76,7 @@ class _Browser:
     """Somebody who looks at pages over one connection."""
 
     def __init__(self, place: _Place) -> None:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+        context = unverified()
         self._connection = http.client.HTTPSConnection("127.0.0.1", place.port, context=context, timeout=60)
         self._headers = {"Authorization": f"Bearer {place.token}", "Accept": "text/html"}
 
@@ -101,8 +98,7 @@ class _Browser:
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Two tables: latency of each page alone and beside matching, and the cost of a match with and without pages."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         bench.ask_once()
         with database.connect(bench.where.admin) as connection:
             say(f"loading {_TASKS:,} tasks and {_QUEUES} queues, and a day of history")
@@ -120,12 +116,9 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
                 say("each page alone")
                 alone = _looked(place, addresses, options.rounds)
                 say(f"each page beside {options.rate:g} matches/s")
-                with refilled(bench, options.rate):
-                    plan = Plan(
-                        "127.0.0.1", port, SETUP, options.clients[0], options.rate, options.seconds, tokens,
-                        [dict(one) for one in bench.workload.requests(SEED)], tls=True,
-                    )  # fmt: skip
-                    beside = _looked_beside(place, addresses, plan)
+                agents = agents_at_work(bench, port, tokens, options.clients[0], options)
+                with refilled(bench, options.rate), agents as process:
+                    beside = _looked_beside(place, addresses, process)
                 say("the cost of a match")
                 cost = _cost(bench, place, addresses, options.rounds)
         title = f"{described(bench)}; {_TASKS:,} tasks over {_QUEUES} queues, a day of history"
@@ -172,64 +165,44 @@ def _loops(bench: Bench) -> Iterator[None]:
 def _looked(place: _Place, addresses: list[str], rounds: int) -> dict[str, list[float]]:
     """Open each page several times, the pages in turn; the first round is not counted."""
     seen: dict[str, list[float]] = defaultdict(list)
-    browser = _Browser(place)
-    for number in range(rounds + 1):
-        for path in addresses:
-            took = browser.open(path)
-            if number:
-                seen[path].append(took)
-    browser.close()
+    with closing(_Browser(place)) as browser:
+        for number in range(rounds + 1):
+            for path in addresses:
+                took = browser.open(path)
+                if number:
+                    seen[path].append(took)
     return seen
 
 
-def _looked_beside(place: _Place, addresses: list[str], plan: Plan) -> dict[str, list[float]]:
-    """Two pages a second, in turn, while the agents of a plan ask."""
+def _looked_beside(place: _Place, addresses: list[str], agents: "subprocess.Popen[str]") -> dict[str, list[float]]:
+    """Two pages a second, in turn, while the agents ask."""
     seen: dict[str, list[float]] = defaultdict(list)
-    with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.serving.agents"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(json.dumps(asdict(plan)))
-        process.stdin.close()
-        process.stdout.readline()
-        answers: list[str] = []
-        reader = threading.Thread(target=lambda: answers.append(process.stdout.read()))  # type: ignore[union-attr]
-        reader.start()
-        browser = _Browser(place)
-        number = 0
-        while reader.is_alive():
-            path = addresses[number % len(addresses)]
+    with ThreadPoolExecutor(1) as pool, closing(_Browser(place)) as browser:
+        answer = pool.submit(lambda: agents.stdout.read() if agents.stdout else "")
+        for path in itertools.cycle(addresses):
+            if answer.done():
+                break
             seen[path].append(browser.open(path))
-            number += 1
             time.sleep(0.5)
-        browser.close()
-    matched = json.loads(answers[0])
-    latencies = sorted(latency for _, latency in matched["latencies"])
-    seen["(a match)"] = latencies
+    seen["(a match)"] = sorted(latency for _, latency in json.loads(answer.result())["latencies"])
     return seen
 
 
 def _rows(alone: dict[str, list[float]], beside: dict[str, list[float]]) -> list[Row]:
-    def cuts(values: list[float]) -> tuple[float | None, float | None]:
+    def cuts(name: str, values: list[float]) -> Row:
         if not values:
-            return None, None
-        ordered = sorted(values)
-        return round(1000 * statistics.median(ordered), 1), round(
-            1000 * ordered[int(0.95 * (len(ordered) - 1) + 0.5)], 1
-        )
+            return {f"{name} p50": None, f"{name} p95": None}
+        p95 = sorted(values)[int(0.95 * (len(values) - 1) + 0.5)]
+        return {f"{name} p50": round(1000 * statistics.median(values), 1), f"{name} p95": round(1000 * p95, 1)}
 
-    rows: list[Row] = []
-    for path, times in beside.items():
-        p50_alone, p95_alone = cuts(alone.get(path, []))
-        p50, p95 = cuts(times)
-        rows.append(
-            {"page": path or "/", "alone p50": p50_alone, "alone p95": p95_alone, "beside p50": p50,
-             "beside p95": p95, "looks": len(times)}
-        )  # fmt: skip
-    every = cuts([took for path, times in beside.items() if path != "(a match)" for took in times])
-    rows.append({"page": "(all pages)", "alone p50": None, "alone p95": None, "beside p50": every[0],
-                 "beside p95": every[1], "looks": sum(len(times) for path, times in beside.items()) })  # fmt: skip
-    return rows
+    def row(page: str, before: list[float], times: list[float], looks: int) -> Row:
+        return {"page": page, **cuts("alone", before), **cuts("beside", times), "looks": looks}
+
+    every = [took for path, times in beside.items() if path != "(a match)" for took in times]
+    return [
+        *(row(path or "/", alone.get(path, []), times, len(times)) for path, times in beside.items()),
+        row("(all pages)", [], every, sum(map(len, beside.values()))),
+    ]
 
 
 def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> list[Row]:
@@ -239,17 +212,12 @@ def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> lis
     for number in range(2 * rounds):
         looks = bool(number % 2)
         bench.put_back()
-        if looks:
-            with background.every(1.0, _looker(place, addresses)):
-                found[looks].append(_sequence(bench, requests))
-        else:
+        with background.every(1.0, _looker(place, addresses)) if looks else nullcontext():
             found[looks].append(_sequence(bench, requests))
     rows: list[Row] = []
     for looks, name in ((False, "nobody looks"), (True, "a page a second")):
-        rows.append(
-            {"while": name, "CPU us a match": round(1e6 * statistics.median(used for used, _ in found[looks]), 1),
-             "buffers a match": round(statistics.median(buffers for _, buffers in found[looks]), 1)}
-        )  # fmt: skip
+        used, buffers = (statistics.median(values) for values in zip(*found[looks], strict=True))
+        rows.append({"while": name, "CPU us a match": round(1e6 * used, 1), "buffers a match": round(buffers, 1)})
     for column, ratio in (("CPU us a match", "ratio of CPU"), ("buffers a match", "ratio of buffers")):
         base = float(rows[0][column])  # type: ignore[arg-type]
         for row in rows:
@@ -258,12 +226,11 @@ def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> lis
 
 
 def _looker(place: _Place, addresses: list[str]) -> Callable[[], object]:
-    turn = iter(range(10**9))
+    paths = itertools.cycle(addresses)
 
     def look() -> None:
-        browser = _Browser(place)
-        browser.open(addresses[next(turn) % len(addresses)])
-        browser.close()
+        with closing(_Browser(place)) as browser:
+            browser.open(next(paths))
 
     return look
 

@@ -8,8 +8,7 @@ from math import isclose
 
 from benchmarks import cpu, panda
 from benchmarks.brokering import Batch, Measuring, World
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.brokerage import make
 from benchmarks.server import Server

@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from benchmarks import dirac, pgbench, processes
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Measured, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.bench import SEED, SETUP, Bench, loading
+from benchmarks.measure import Kind, Measured, in_turn, ratio
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
@@ -56,12 +56,11 @@ def matching(target: Target) -> Iterator[processes.Ask]:
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """The peer and pgbroker in turn, for each number of clients; ratios: of jobs/s, and of the peer's CPU to ours."""
     dirac.require()
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         priorities = bench.priorities()
         bench.ask_once()  # jobs of queues with the same requirements come back to one of them
         say("loading the same into DIRAC's TaskQueueDB")
-        with dirac.loaded(bench, priorities, options.folder) as peer:
+        with dirac.loaded(bench, priorities, options.folder, dirac.Peer, []) as peer:
             connect = partial(matching, bench.where.logins["agent"])
             requests = bench.workload.requests(SEED)
             rows: list[Row] = []

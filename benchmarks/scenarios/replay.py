@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from benchmarks import cpu
 from benchmarks.brokering import PROFILES, Batch, Measuring, World
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios import analysis, brokerage, tasks
 from benchmarks.server import Server

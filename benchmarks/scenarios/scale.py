@@ -16,8 +16,7 @@ from psycopg.types.json import Jsonb
 
 from benchmarks import cluster, cpu, pgbench
 from benchmarks.bench import SEED
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
 from benchmarks.simulated import Call, Layout, Load, Outcome, simulate, spread

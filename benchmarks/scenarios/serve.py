@@ -1,33 +1,27 @@
 """The service over HTTP: agents in an open loop that match, report and finish, and what the database knows of it."""
 
+import itertools
 import json
 import math
 import statistics
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from benchmarks import cpu
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.background import every
+from benchmarks.bench import SEED, SETUP, Bench, loading
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
-from benchmarks.serving.agents import Plan
-from benchmarks.serving.service import cpu_of, service, tokens_of
+from benchmarks.serving.service import agents_at_work, cpu_of, service, tokens_of
 from broker import database
-from broker.errors import BrokerError
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1000,), seconds=60, rate=500, rounds=1)
 _SLICE = 10.0  # seconds: stalls show in the p99 of the slices, not in the median of them
@@ -49,8 +43,7 @@ select exists (select from taskqueue.matching_queues(%s, %s::jsonb) q
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """For each number of agents: latency of a match from when it was due, CPU by process, and what was lost."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         bench.ask_once()
         rows = [_measured(bench, agents, options, say) for agents in options.clients for _ in range(options.rounds)]
         title = (
@@ -66,16 +59,18 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
         tokens = tokens_of(connection, agents)
         postmaster = cpu.postmaster_of(connection)
         with service(bench, connection) as (port, pids), refilled(bench, options.rate):
-            plan = Plan(
-                "127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens,
-                [dict(one) for one in bench.workload.requests(SEED)], tls=True,
-            )  # fmt: skip
-            seen, *used = _agents(plan, lambda: cpu_of(postmaster, pids))
+            begin = cpu_of(postmaster, pids)
+            with agents_at_work(bench, port, tokens, agents, options) as process:
+                assert process.stdout
+                connected = cpu_of(postmaster, pids)
+                answer = process.stdout.read()
+                end = cpu_of(postmaster, pids)
+        seen = json.loads(answer)
         lost = connection.execute(_LOST.encode(), [seen["finished"], SETUP]).fetchone()
         false = false_answers(connection, seen["nothing"], _FIRST_NEW)
-    row = _row(agents, options, seen, *used)
-    for begin, slowest in slow_slices(seen["latencies"]):
-        say(f"slow: {begin:g} to {begin + _SLICE:g} s, p99 {slowest:.1f} s")
+    row = _row(agents, options, seen, _between(begin, connected), _between(connected, end))
+    for at, slowest in slow_slices(seen["latencies"]):
+        say(f"slow: {at:g} to {at + _SLICE:g} s, p99 {slowest:.1f} s")
     # a job whose lease expires is given out again under another attempt, so jobs and attempts are counted
     double = len(seen["matched"]) - len(set(map(tuple, seen["matched"])))
     return row | {"lost": lost[0] if lost else None, "double": double, "false nothing": false}
@@ -101,28 +96,6 @@ def _p99_of_slices(latencies: Iterable[tuple[float, float]]) -> list[tuple[float
     for due, latency in latencies:
         slices[due // _SLICE * _SLICE].append(latency)
     return [(begin, sorted(slices[begin])[math.ceil(0.99 * len(slices[begin])) - 1]) for begin in sorted(slices)]
-
-
-def _agents(plan: Plan, cpu_now: Callable[[], list[float]]) -> tuple[dict[str, Any], list[float], list[float]]:
-    """The observations of the agents, and the CPU seconds that their connections took, and then their requests."""
-    begin = cpu_now()
-    with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.serving.agents"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-        )  # fmt: skip
-        assert process.stdin and process.stdout
-        with process, process.stdin as plans, process.stdout as answers:
-            plans.write(json.dumps(asdict(plan)))
-            plans.close()
-            answers.readline()
-            connected = cpu_now()
-            seen = answers.read()
-            end = cpu_now()
-        if process.returncode != 0:
-            errors.seek(0)
-            raise BrokerError(f"the agents ended with {process.returncode}", errors.read()[-2000:])
-    return json.loads(seen), _between(begin, connected), _between(connected, end)
 
 
 def _between(before: list[float], after: list[float]) -> list[float]:
@@ -157,33 +130,14 @@ def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[f
 @contextmanager
 def refilled(bench: Bench, rate: float) -> Iterator[None]:
     """Jobs come at the rate at which they are matched, in a batch each second, out of the workload's groups."""
-    done = threading.Event()
-    failed: list[Exception] = []
     templates = [group["requirements"] for group in bench.workload.groups(max(1000, int(rate)), SEED)]
+    numbers = itertools.count(_FIRST_NEW + int(time.time()) % 1_000_000 * 100_000)
+    with database.connect(bench.where.logins["submitter"]) as connection:
 
-    def insert() -> None:
-        number = _FIRST_NEW + int(time.time()) % 1_000_000 * 100_000
-        with database.connect(bench.where.logins["submitter"]) as connection:
-            while not done.wait(1):
-                jobs = [
-                    {"job_id": number + place, "requirements": templates[(number + place) % len(templates)]}
-                    for place in range(int(rate))
-                ]
-                connection.execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb(jobs)])
-                number += int(rate)
+        def insert() -> None:
+            ids = itertools.islice(numbers, int(rate))
+            jobs = [{"job_id": number, "requirements": templates[number % len(templates)]} for number in ids]
+            connection.execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb(jobs)])
 
-    def keep_inserting() -> None:
-        try:
-            insert()
-        except Exception as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=keep_inserting)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-    if failed:
-        raise failed[0]
+        with every(1, insert):
+            yield

@@ -1,8 +1,7 @@
 """Batches of tasks over nuclei: task brokerage, with every rejection stored and each task sent to its nucleus."""
 
 from benchmarks.brokering import World, measured, plain
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.options import Options, Say
 from benchmarks.report import Table
 from benchmarks.server import Server
 from broker.laboratory.grid import grid

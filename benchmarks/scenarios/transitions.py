@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass, field
 
 from benchmarks import pgbench
-from benchmarks.bench import SEED, Bench, loaded
-from benchmarks.measure import Sample, Say, in_turn, ratio
-from benchmarks.options import Options
+from benchmarks.bench import SEED, Bench, loading
+from benchmarks.measure import Sample, by_clients
+from benchmarks.options import Options, Say
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.server import Server
@@ -46,18 +46,14 @@ class Change:
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """The floor, the change alone and a report of an agent in turn."""
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         kinds = [
             Change("floor", bench, "change_floor.pgbench"),
             Change("change_status", bench, "change.pgbench"),
             Change("report_job", bench, "change_report.pgbench"),
         ]
-        rows: list[Row] = []
-        for clients in options.clients:
-            floor, *changes = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            for row in changes:
-                row["ratio"] = ratio(row["calls_per_s"], floor["calls_per_s"])
-            rows += [{k: v for k, v in row.items() if k != "jobs_per_s"} for row in (floor, *changes)]
+        measured = by_clients(kinds, options, say, "calls_per_s")
+        rows: list[Row] = [{k: v for k, v in row.items() if k != "jobs_per_s"} for row in measured]
         wrong = sum(sum(kind.counts) for kind in kinds)
         title = f"changes of status of {JOBS:,} jobs, medians of {options.rounds} rounds; ratio: to the floor"
         worst: Row = {

@@ -14,9 +14,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from benchmarks import cpu
-from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Say
-from benchmarks.options import Options
+from benchmarks.bench import SEED, SETUP, Bench, loading
+from benchmarks.options import Options, Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.server import Server
@@ -36,8 +35,7 @@ _FIRST = 700_000_000
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """For each number of agents: CPU while nothing comes, and seconds from an insertion's commit to an agent."""
-    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
-    with loaded(server, options.make_workload(), options.jobs) as bench:
+    with loading(server, options, say) as bench:
         rows = [_measured(bench, agents, options, say) for agents in options.clients for _ in range(options.rounds)]
         title = (
             f"{described(bench)}; agents of {_SITES} sites wait by long polls of {_WAIT:g} s; CPU while nothing comes"

@@ -21,6 +21,30 @@ from typing import Any
 _FIRST = b"GET /healthz/live HTTP/1.1\r\nHost: service\r\n\r\n"
 
 
+def unverified() -> ssl.SSLContext:
+    """TLS to a service of this machine, whatever its certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def post(setup: str, token: str, path: str, body: Any) -> bytes:
+    """A call of a setup as it goes over the connection."""
+    text = json.dumps(body).encode()
+    return (
+        f"POST /api/v1/setups/{setup}/{path} HTTP/1.1\r\nHost: service\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(text)}\r\n\r\n"
+    ).encode() + text
+
+
+def open_many_files() -> None:
+    """Open as many files as the account may: each agent has a connection."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 @dataclass(frozen=True)
 class Plan:
     """Where the service is, who asks how often and how long, and what each asks with."""
@@ -33,7 +57,6 @@ class Plan:
     seconds: float
     tokens: list[str]
     descriptions: list[dict[str, Any]]
-    tls: bool = False
 
 
 @dataclass
@@ -100,7 +123,7 @@ class Line(asyncio.Protocol):
 class Agent:
     """One agent, with its connection, its token and its description."""
 
-    def __init__(self, plan: Plan, number: int, seen: Seen, context: ssl.SSLContext | None) -> None:
+    def __init__(self, plan: Plan, number: int, seen: Seen, context: ssl.SSLContext) -> None:
         self._plan = plan
         self._seen = seen
         self._context = context
@@ -113,12 +136,7 @@ class Agent:
         self._begin = 0.0
 
     def _request(self, path: str, body: Any) -> bytes:
-        text = json.dumps(body).encode()
-        return (
-            f"POST /api/v1/setups/{self._plan.setup}/{path} HTTP/1.1\r\nHost: service\r\n"
-            f"Authorization: Bearer {self._token}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(text)}\r\n\r\n"
-        ).encode() + text
+        return post(self._plan.setup, self._token, path, body)
 
     async def connect(self) -> Line:
         """The connection, opened again where it was lost.
@@ -177,12 +195,7 @@ class Agent:
 
 async def measure(plan: Plan) -> Seen:
     """Connect all agents, then let them ask."""
-    context = None
-    if plan.tls:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    seen = Seen()
+    seen, context = Seen(), unverified()
     agents = [Agent(plan, number, seen, context) for number in range(plan.agents)]
     for first in range(0, len(agents), 100):
         await asyncio.gather(*(agent.connect() for agent in agents[first : first + 100]))
@@ -197,8 +210,7 @@ async def measure(plan: Plan) -> Seen:
 
 def main() -> None:
     """Measure by the plan on the standard input."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    open_many_files()
     plan = Plan(**json.load(sys.stdin))
     json.dump(vars(asyncio.run(measure(plan))), sys.stdout)
 

@@ -1,10 +1,10 @@
 """`broker serve` with TLS, as a process of its own, on a database of a benchmark."""
 
+import json
 import os
 import secrets
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from benchmarks import cpu
-from benchmarks.bench import SETUP, Bench
+from benchmarks.bench import SEED, SETUP, Bench
+from benchmarks.options import Options
+from benchmarks.serving.agents import Plan, unverified
 from benchmarks.serving.authority import Authority
 from broker.errors import BrokerError
 
@@ -62,15 +65,8 @@ def service(
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="pgbroker-serve-") as folder:
         certificate, key = certified or Authority(Path(folder)).certify("localhost")
-        command = [
-            str(Path(sys.executable).with_name("broker")),
-            "serve",
-            "--bind",
-            f"127.0.0.1:{port}",
-            "--setup",
-            SETUP,
-        ]
-        command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+        command = [str(Path(sys.executable).with_name("broker")), "serve", "--bind", f"127.0.0.1:{port}"]
+        command += ["--setup", SETUP, "--tls-cert", str(certificate), "--tls-key", str(key)]
         with (Path(folder) / "log").open("w+") as log:
             process = subprocess.Popen(command, env={**os.environ, "BROKER_DSN": dsn}, stdout=log, stderr=log)
             try:
@@ -82,6 +78,29 @@ def service(
                 connection.execute(sql.SQL("alter role {} nologin password null").format(sql.Identifier(_LOGIN)))
 
 
+@contextmanager
+def agents_at_work(
+    bench: Bench, port: int, tokens: list[str], agents: int, options: Options
+) -> Iterator["subprocess.Popen[str]"]:
+    """Agents with TLS that ask at the rate of the options, a process of their own; all are connected. Its standard
+    output is what they saw. Raises BrokerError where it failed."""
+    descriptions = [dict(one) for one in bench.workload.requests(SEED)]
+    plan = Plan("127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens, descriptions)
+    words = [sys.executable, "-m", "benchmarks.serving.agents"]
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write(json.dumps(asdict(plan)))
+            process.stdin.close()
+            process.stdout.readline()
+            yield process
+        if process.returncode != 0:
+            errors.seek(0)
+            raise BrokerError(f"the agents ended with {process.returncode}", errors.read()[-2000:])
+
+
 def free_port() -> int:
     """A port of this machine that nobody listens at."""
     with socket.socket() as free:
@@ -90,9 +109,7 @@ def free_port() -> int:
 
 
 def _await(port: int, process: subprocess.Popen[bytes], log: str) -> None:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
+    context = unverified()
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and process.poll() is None:
         try:

@@ -6,7 +6,6 @@ agents wait, and a line of JSON for each job that is handed over: its id and whe
 
 import asyncio
 import json
-import resource
 import ssl
 import sys
 import threading
@@ -14,7 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.serving.agents import Line
+from benchmarks.serving.agents import Line, open_many_files, post, unverified
 
 _AT_ONCE = 100  # connections that are made together
 
@@ -36,12 +35,8 @@ async def _wait(plan: Waiters, number: int, context: ssl.SSLContext) -> None:
     loop = asyncio.get_running_loop()
     _, line = await loop.create_connection(Line, plan.host, plan.port, ssl=context)
     description = plan.descriptions[number % len(plan.descriptions)]
-    body = json.dumps({"resources": [description], "wait": plan.wait}).encode()
-    request = (
-        f"POST /api/v1/setups/{plan.setup}/match HTTP/1.1\r\nHost: service\r\n"
-        f"Authorization: Bearer {plan.tokens[number]}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    ).encode() + body
+    body = {"resources": [description], "wait": plan.wait}
+    request = post(plan.setup, plan.tokens[number], "match", body)
     while True:
         status, answer = await line.send(request)
         now = time.time()
@@ -55,9 +50,7 @@ async def _wait(plan: Waiters, number: int, context: ssl.SSLContext) -> None:
 
 async def run(plan: Waiters) -> None:
     """Let all agents wait until the standard input ends."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
+    context = unverified()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     threading.Thread(target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)), daemon=True).start()
@@ -76,6 +69,5 @@ async def run(plan: Waiters) -> None:
 
 
 if __name__ == "__main__":
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    open_many_files()
     asyncio.run(run(Waiters(**json.loads(sys.stdin.readline()))))
