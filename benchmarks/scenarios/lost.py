@@ -35,7 +35,8 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
                 rows.append(_killed(place.shards[_SETUPS[_KILLED]], seen, options.seconds))
         ends: list[Row] = []
         for setup, row in zip(agents, interleaved.ends(place, options.jobs, seen), strict=True):
-            ends.append({"killed": "yes" if setup == _KILLED else "no", "agents": agents[setup], **row})
+            killed = "yes" if setup == _KILLED else "no"
+            ends.append({"setup": setup, "killed": killed, "agents": agents[setup], **row})
     title = f"Workload {options.workload}: one of three shards is killed, {options.rate:g} turns/s on three setups"
     return [
         Table(title, [*({**row, "kill": n} for n, row in enumerate(rows, 1)), interleaved.medians(rows, "kill")]),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -18,12 +17,13 @@ from broker.upgrade import upgrade
 from tests.core.faults import standby
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fill
+from tests.service.conftest import Db
 from tests.throwaway import NOT_DURABLE
 
 LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # later than all times in the world: ages are equal on both servers
 
 
-def _age(db: psycopg.Connection[Any]) -> None:
+def _age(db: Db) -> None:
     """Set the clocks, run the loops, and ask for a job afterwards."""
     keys = {"OwnerDN": "carol", "OwnerGroup": "g1", "CPUTime": 400, "Sites": ["S3"]}
     db.execute("select taskqueue.insert_job(%s, 900, %s, 1, null, %s)", [POOL, Jsonb(keys), Jsonb({"script": "x"})])
@@ -40,7 +40,7 @@ def _age(db: psycopg.Connection[Any]) -> None:
 
 
 @contextmanager
-def two_servers(fill_it: Callable[[psycopg.Connection[Any]], None] = lambda _: None) -> Iterator[Pair]:
+def two_servers(fill_it: Callable[[Db], None] = lambda _: None) -> Iterator[Pair]:
     """A primary with pgbroker that a function fills, and a standby made from it."""
     if not Path(binaries.find().program("pg_basebackup")).exists():
         pytest.skip("the embedded server's programs have no pg_basebackup")
@@ -59,7 +59,7 @@ def two_servers(fill_it: Callable[[psycopg.Connection[Any]], None] = lambda _: N
         shutil.rmtree(home)
 
 
-def _filled(db: psycopg.Connection[Any]) -> None:
+def _filled(db: Db) -> None:
     fill(db)
     _age(db)
 
@@ -72,14 +72,14 @@ def pair() -> Iterator[Pair]:
 
 
 @pytest.fixture
-def primary(pair: Pair) -> Iterator[psycopg.Connection[Any]]:
+def primary(pair: Pair) -> Iterator[Db]:
     """A connection of the superuser's to the primary."""
     with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
         yield db
 
 
 @pytest.fixture
-def replica(pair: Pair) -> Iterator[psycopg.Connection[Any]]:
+def replica(pair: Pair) -> Iterator[Db]:
     """A connection of the superuser's to the standby, which has all that the primary has committed."""
     pair.wait_until_it_streams()
     with psycopg.connect(pair.server(pair.standby).superuser_dsn(), autocommit=True) as db:

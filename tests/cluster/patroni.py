@@ -31,6 +31,7 @@ from broker.server import account as accounts
 from broker.server import binaries, postmaster
 from broker.server.binaries import clean_environment
 from tests.cluster.kit.files import program, text_of
+from tests.service.conftest import Db
 
 _SOON = 60.0  # seconds in which an awaited event has happened
 NAMES = ("a", "b", "voter")
@@ -178,7 +179,7 @@ class Cluster:
                         return name
         return None
 
-    def connect(self, name: str, database: str = "postgres") -> "psycopg.Connection[Any]":
+    def connect(self, name: str, database: str = "postgres") -> Db:
         """A connection of the superuser's to one of the servers."""
         return psycopg.connect(self.dsn(database=database, only=name), autocommit=True, connect_timeout=5)
 

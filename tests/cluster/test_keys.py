@@ -1,10 +1,7 @@
 """Keys have the setup, so that a setup can go to another database as a whole."""
 
-from typing import Any
-
-import psycopg
-
 from broker.upgrade.source import SCHEMAS
+from tests.service.conftest import Db
 
 # Tables of all setups: sessions, tokens, which are random anyway, and numbers that a move draws again.
 OF_ALL = {
@@ -28,10 +25,10 @@ select f.conname
 """
 
 
-def test_unique_keys_contain_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
+def test_unique_keys_contain_the_setup(rolled_back: Db) -> None:
     found = rolled_back.execute(_UNIQUE, [list(SCHEMAS)]).fetchall()
     assert {name.rpartition(".")[2] for (name,) in found} == OF_ALL
 
 
-def test_foreign_keys_contain_the_setup(rolled_back: psycopg.Connection[Any]) -> None:
+def test_foreign_keys_contain_the_setup(rolled_back: Db) -> None:
     assert rolled_back.execute(_FOREIGN, [list(SCHEMAS)]).fetchall() == []

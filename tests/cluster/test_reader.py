@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
@@ -20,11 +19,10 @@ from broker.service.views import VIEWS
 from tests.cookies import by_ticket
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import CLOUD, GRID, POOL
-from tests.service.conftest import Running, bearer
+from tests.service.conftest import Db, Running, bearer
 from tests.service.pages.conftest import FIELD
 from tests.throwaway import NOT_DURABLE
 
-Db = psycopg.Connection[Any]
 PATIENCE = 30.0
 
 # GETs that the primary alone answers: of the service itself, of sessions, and of what is to be changed.

@@ -20,8 +20,8 @@ from tests.core.faults.standby import Pair
 from tests.core.fuzz.arguments import Arguments, Known
 from tests.core.fuzz.calls import Callable, callables
 from tests.core.fuzz.small_world import GRID, POOL
+from tests.service.conftest import Db
 
-Db = psycopg.Connection[Any]
 Answer = tuple[str, Any]
 
 OF_THE_SERVER = "it is about the server itself: its settings, sessions and statistics"

@@ -26,8 +26,8 @@ from tests.commands import Cli, commands
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import GRID, RESOURCE
 from tests.core.structure.test_dependencies import objects, tables, uses
+from tests.service.conftest import Db
 
-Db = psycopg.Connection[Any]
 PRIVATE = "broker_test_borrower"
 """A login with the rights that the page names, and no others."""
 ASKED = "asked"

@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -23,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import upgrade
 from broker.cluster import shards
+from tests.service.conftest import Db
 from tests.throwaway import Throwaway
 
 PASSWORD = "not a secret"
@@ -33,6 +33,9 @@ SUPERUSER = "cluster_super"
 """A front connects to shards as its caller, and each server has a password of its own for postgres."""
 SETUPS = {"north": "a", "south": "b", "east": "c"}
 
+Placed = Callable[[str], str]
+AtFront = Callable[..., Db]
+
 
 @dataclass
 class Cluster:
@@ -42,7 +45,7 @@ class Cluster:
     shards: dict[str, str]
     home_of_c: Path
 
-    def connect(self, setup: str | None = None, login: str | None = None) -> psycopg.Connection[Any]:
+    def connect(self, setup: str | None = None, login: str | None = None) -> Db:
         """An autocommit connection to the front, or to the shard of a setup."""
         dsn = self.front if setup is None else self.shards[SETUPS[setup]]
         changed = {"user": login, "password": PASSWORD} if login else {}
@@ -68,7 +71,7 @@ def _make_logins(dsn: str) -> None:
                 connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(role), sql.Identifier(name)))
 
 
-def _map(front: psycopg.Connection[Any], login: str, password: str) -> None:
+def _map(front: Db, login: str, password: str) -> None:
     front.execute(
         sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})").format(
             sql.Identifier(login), sql.Literal(login), sql.Literal(password)
@@ -133,18 +136,18 @@ def _made(servers: list[str], home_of_c: Path, template: str, worker_id: str) ->
 
 
 @pytest.fixture
-def front(cluster: Cluster) -> Iterator[psycopg.Connection[Any]]:
+def front(cluster: Cluster) -> Iterator[Db]:
     """A superuser's connection to the front."""
     with cluster.connect() as connection:
         yield connection
 
 
 @pytest.fixture
-def at_front(cluster: Cluster) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+def at_front(cluster: Cluster) -> Iterator[AtFront]:
     """A function that logs in at the front, or at the shard of a setup; closed at the end."""
-    opened: list[psycopg.Connection[Any]] = []
+    opened: list[Db] = []
 
-    def log_in(login: str, setup: str | None = None) -> psycopg.Connection[Any]:
+    def log_in(login: str, setup: str | None = None) -> Db:
         opened.append(cluster.connect(setup, login))
         return opened[-1]
 
@@ -154,7 +157,7 @@ def at_front(cluster: Cluster) -> Iterator[Callable[..., psycopg.Connection[Any]
 
 
 @pytest.fixture
-def placed(front: psycopg.Connection[Any]) -> Callable[[str], str]:
+def placed(front: Db) -> Placed:
     """A function that places a new setup on a shard, and returns its name."""
 
     def place(shard: str) -> str:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster
+from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster, Placed
 from tests.commands import Cli, commands
+from tests.service.conftest import Db
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return commands(dsn, monkeypatch)
 
 
-def test_cluster_status_lists_each_shard_with_its_setups(cli: Cli, placed: Callable[[str], str]) -> None:
+def test_cluster_status_lists_each_shard_with_its_setups(cli: Cli, placed: Placed) -> None:
     setup = placed("b")
     cli("submit", "-", "--setup", setup, stdin=json.dumps(
         {"job_id": 1, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
@@ -49,7 +49,7 @@ def test_cluster_check_names_a_setup_that_is_placed_nowhere(cli: Cli, cluster: C
     assert printed.json == {"ok": False, "differences": ["setup stray is on shard a and is placed nowhere"]}
 
 
-def test_a_setup_is_placed_once_and_moved_by_command(cli: Cli, placed: Callable[[str], str]) -> None:
+def test_a_setup_is_placed_once_and_moved_by_command(cli: Cli, placed: Placed) -> None:
     setup = placed("a")
     assert cli("cluster", "place", setup, "a").out == f"setup {setup} is on shard a\n"
     refused = cli("cluster", "place", setup, "b")
@@ -109,7 +109,7 @@ def test_a_front_without_pl_proxy_is_refused(empty_dsn: str, cluster: Cluster, m
     assert "a front needs plproxy" in printed.err and "-plproxy" in printed.err
 
 
-def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, placed: Callable[[str], str]) -> None:
+def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, placed: Placed) -> None:
     """The question runs in one transaction, which a front could not give, so a what-if leaves nothing."""
     setup = placed("c")
     job = {"job_id": 5, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
@@ -127,7 +127,7 @@ def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, p
     ["demo", "instances", "--samples", "2"],
     ["simulate", "--scenario", "calm", "--hours", "0.2", "--queues", "4", "--scale", "0.05", "--plain"],
 ])  # fmt: skip
-def test_the_demos_work_at_a_front(cli: Cli, front: psycopg.Connection[Any], words: list[str]) -> None:
+def test_the_demos_work_at_a_front(cli: Cli, front: Db, words: list[str]) -> None:
     before = {setup for (setup,) in front.execute("select setup from cluster.placement").fetchall()}
     printed = cli(*words)
     assert printed.code == 0, printed.out + printed.err
@@ -139,7 +139,7 @@ def test_the_demos_work_at_a_front(cli: Cli, front: psycopg.Connection[Any], wor
     assert after == before
 
 
-def test_loops_run_on_all_shards(cluster: Cluster, placed: Callable[[str], str]) -> None:
+def test_loops_run_on_all_shards(cluster: Cluster, placed: Placed) -> None:
     setups = {shard: placed(shard) for shard in cluster.shards}
     for shard, setup in setups.items():
         with psycopg.connect(cluster.shards[shard], autocommit=True) as connection:

@@ -1,7 +1,7 @@
 """Brokerage, explanations and configuration through a front, for setups on different shards."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -13,8 +13,9 @@ from broker.cluster import shards
 from broker.cluster.shards import Shard
 from broker.errors import BrokerError
 from broker.laboratory.grid import grid
-from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster
+from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster, Placed
 from tests.commands import Cli, commands
+from tests.service.conftest import Db
 
 KEY = "MAX_MISSING_INPUT_FILES"
 WHERE = {"a", "b"}
@@ -28,7 +29,7 @@ def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 
 @pytest.fixture
-def setups(cli: Cli, front: psycopg.Connection[object], placed: Callable[[str], str]) -> dict[str, str]:
+def setups(cli: Cli, front: Db, placed: Placed) -> dict[str, str]:
     """A shard to a setup with open tasks: the seed, and so each world, is another one."""
     found = {}
     for seed, shard in enumerate(sorted(WHERE)):
@@ -122,7 +123,7 @@ def unset(cli: Cli) -> Iterator[None]:
 
 @pytest.mark.usefixtures("unset")
 def test_configuration_of_all_setups_goes_to_all_shards(
-    cli: Cli, cluster: Cluster, front: psycopg.Connection[object], setups: dict[str, str]
+    cli: Cli, cluster: Cluster, front: Db, setups: dict[str, str]
 ) -> None:
     done(cli("config", "set", f"jobbroker:{KEY}", "77", "--everywhere"))
     held = "select component, key, value from monitor.general_config"

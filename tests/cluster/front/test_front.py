@@ -1,7 +1,6 @@
 """A front: its calls are those of the release, and it answers as the shard that has the setup."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -17,10 +16,10 @@ from broker.fronts import overlay
 from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import LOGINS, SETUPS, Cluster
+from tests.cluster.front.conftest import LOGINS, SETUPS, AtFront, Cluster, Placed
 from tests.core.security.test_matrix import MAY_CALL, compare_calls
+from tests.service.conftest import Db
 
-Db = psycopg.Connection[Any]
 ROLES = Roles("broker_")
 # Functions without a setup: writes go to all shards, reads to any shard, and the front answers the rest.
 ALL = {
@@ -95,7 +94,7 @@ def test_differences_between_shards_are_named(front: Db, cluster: Cluster) -> No
 
 
 @pytest.mark.parametrize("login", LOGINS)
-def test_each_login_may_call_at_the_front_what_its_role_may(front: Db, at_front: Callable[..., Db], login: str) -> None:
+def test_each_login_may_call_at_the_front_what_its_role_may(front: Db, at_front: AtFront, login: str) -> None:
     """The matrix of tests/core/security at the front: each login may call what its role may."""
     role = LOGINS[login]
     may = MAY_CALL[role or "nobody"]
@@ -127,7 +126,7 @@ def test_wrong_calls_at_the_front_are_refused_with_a_hint(front: Db, call: str, 
     assert raised.value.diag.message_hint
 
 
-def test_a_setup_is_placed_on_the_shard_with_the_fewest_setups(front: Db, placed: Callable[[str], str]) -> None:
+def test_a_setup_is_placed_on_the_shard_with_the_fewest_setups(front: Db, placed: Placed) -> None:
     counts = dict(front.execute("select shard, setups from monitor.shard").fetchall())
     for _ in range(max(counts.values()) - counts["c"] + 1):
         placed("c")
@@ -174,9 +173,7 @@ def _outcome(connection: Db, call: sql.Composed, values: list[Any], *, keep: boo
                 own_words(error.diag.message_detail)]  # fmt: skip
 
 
-def test_errors_are_those_of_the_shard(
-    cluster: Cluster, at_front: Callable[..., Db], placed: Callable[[str], str]
-) -> None:
+def test_errors_are_those_of_the_shard(cluster: Cluster, at_front: AtFront, placed: Placed) -> None:
     """Each routed function with hostile arguments: first at the shard, where it is undone, then at the front."""
     login, setup = "cluster_operator", placed("b")
     direct, through = at_front(login, "south"), at_front(login)
@@ -206,9 +203,7 @@ def test_errors_are_those_of_the_shard(
     assert wrong == []
 
 
-def test_an_error_reaches_the_program_in_the_shards_words(
-    at_front: Callable[..., Db], placed: Callable[[str], str]
-) -> None:
+def test_an_error_reaches_the_program_in_the_shards_words(at_front: AtFront, placed: Placed) -> None:
     agent, setup = at_front("cluster_agent"), placed("a")
     with pytest.raises(psycopg.Error) as raised:
         agent.execute("select * from taskqueue.match_job(%s, %s)", [setup, Jsonb(resource())])
@@ -217,9 +212,7 @@ def test_an_error_reaches_the_program_in_the_shards_words(
     assert found.hint and found.hint.startswith("An operator grants it")
 
 
-def test_setups_live_on_their_shards(
-    cluster: Cluster, at_front: Callable[..., Db], placed: Callable[[str], str]
-) -> None:
+def test_setups_live_on_their_shards(cluster: Cluster, at_front: AtFront, placed: Placed) -> None:
     """Jobs of three setups with the same ids: each is matched where it is, and views show all."""
     operator, agent = at_front("cluster_operator"), at_front("cluster_agent")
     setups = {placed(shard): shard for shard in cluster.shards}
@@ -258,7 +251,7 @@ def test_views_have_the_columns_of_the_release(front: Db, cluster: Cluster) -> N
     assert all("'north'" in one and "task_id = 5" in one for one in remote)
 
 
-def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster, placed: Callable[[str], str]) -> None:
+def test_procedures_are_loops_over_the_shard(front: Db, cluster: Cluster, placed: Placed) -> None:
     setup = placed("a")
     front.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
     with pytest.raises(psycopg.Error) as raised:

@@ -5,7 +5,6 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -24,9 +23,9 @@ from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, Cluster
+from tests.cluster.front.conftest import PASSWORD, AtFront, Cluster, Placed
+from tests.service.conftest import Db
 
-Db = psycopg.Connection[Any]
 STEPS = ("mark", "copy", "hand over", "open", "place", "remove")
 JOBS = 3000
 
@@ -36,7 +35,7 @@ class Died(Exception):
 
 
 @pytest.fixture
-def setup(front: Db, placed: Callable[[str], str]) -> str:
+def setup(front: Db, placed: Placed) -> str:
     """A setup on shard a, in which the agent may ask."""
     name = placed("a")
     front.execute("select resource.set_identity(%s, 'cluster_agent')", [name])
@@ -323,9 +322,7 @@ _VALID = {
 _READS = {"brokerage.replay", "lifecycle.lead"}  # leads are not the setup's: they stay where they are
 
 
-def test_every_call_that_writes_is_refused_during_a_move(
-    cluster: Cluster, setup: str, at_front: Callable[..., Db]
-) -> None:
+def test_every_call_that_writes_is_refused_during_a_move(cluster: Cluster, setup: str, at_front: AtFront) -> None:
     """Each function that is not stable raises PB006 first, unless its arguments are wrong."""
     _fill(cluster, setup, 10)
     with _shard(cluster, "a") as shard:

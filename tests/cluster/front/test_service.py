@@ -20,15 +20,16 @@ from broker.operate import loops
 from broker.service.login.cookies import csrf
 from broker.service.settings import Login, Settings
 from tests.calls import SERVICE_PASSWORD, let_the_service_log_in, requirements, resource
-from tests.cluster.front.conftest import SETUPS, Cluster
+from tests.cluster.front.conftest import SETUPS, Cluster, Placed
 from tests.commands import commands
 from tests.cookies import by_ticket
-from tests.service.conftest import Running, bearer
+from tests.service.conftest import Db, Running, bearer, free_port
 from tests.service.issuer import AUDIENCE, CLIENT, SECRET, Issuer
-from tests.service.sessions.conftest import Browser, forms, free_port
+from tests.service.sessions.conftest import Browser, forms
 
-Db = psycopg.Connection[Any]
 MOVED_JOBS = 1500
+
+Callers = Callable[..., "Caller"]
 
 
 def service_dsn(cluster: Cluster) -> str:
@@ -105,7 +106,7 @@ def _use_ticket(running: Running, ticket: str) -> httpx.Response:
 
 
 @pytest.fixture
-def caller(front: Db, running: Running) -> Iterator[Callable[..., Caller]]:
+def caller(front: Db, running: Running) -> Iterator[Callers]:
     """A function that makes a caller of a setup."""
     made: list[Caller] = []
 
@@ -119,9 +120,7 @@ def caller(front: Db, running: Running) -> Iterator[Callable[..., Caller]]:
 
 
 @pytest.mark.parametrize("shard", SETUPS.values())
-def test_agents_work_in_a_setup_of_each_shard(
-    shard: str, placed: Callable[[str], str], caller: Callable[..., Caller], front: Db
-) -> None:
+def test_agents_work_in_a_setup_of_each_shard(shard: str, placed: Placed, caller: Callers, front: Db) -> None:
     setup = placed(shard)
     operator, agent = caller(setup), caller(setup, "agent")
     assert operator.submit(1, 2).status_code == 200
@@ -137,9 +136,7 @@ def test_agents_work_in_a_setup_of_each_shard(
     assert len(front.execute(states, [setup]).fetchall()) == 2
 
 
-def test_a_credential_counts_in_its_own_setup_only(
-    placed: Callable[[str], str], caller: Callable[..., Caller], running: Running
-) -> None:
+def test_a_credential_counts_in_its_own_setup_only(placed: Placed, caller: Callers, running: Running) -> None:
     """Whether another setup is on the same shard, on another one, or on none makes no difference to a stranger."""
     here = caller(placed("a"))
     assert here.client.get("/jobs/1").status_code == 404
@@ -150,7 +147,7 @@ def test_a_credential_counts_in_its_own_setup_only(
     assert (answer.status_code, answer.json()["code"]) == (403, "PB002")
 
 
-def test_a_pilot_gets_a_token(placed: Callable[[str], str], front: Db, running: Running) -> None:
+def test_a_pilot_gets_a_token(placed: Placed, front: Db, running: Running) -> None:
     setup = placed("b")
     row = front.execute("select secret from resource.make_secret(%s, 'stamp', 5)", [setup]).fetchone()
     assert row is not None
@@ -200,9 +197,7 @@ def _let_in(front: Db, issuer: Issuer, setup: str, kind: str) -> None:
     front.execute("select from resource.set_credential(%s, %s, %s, p_issuer => %s, p_subject => %s)", values)
 
 
-def test_a_person_has_one_session_for_all_shards(
-    front: Db, issuer: Issuer, browser: Browser, placed: Callable[[str], str]
-) -> None:
+def test_a_person_has_one_session_for_all_shards(front: Db, issuer: Issuer, browser: Browser, placed: Placed) -> None:
     north, south, strange = placed("a"), placed("b"), placed("c")
     _let_in(front, issuer, north, "operator")
     _let_in(front, issuer, south, "viewer")
@@ -238,7 +233,7 @@ def test_a_person_without_a_credential_opens_no_session(front: Db, issuer: Issue
     assert browser.session() is None
 
 
-def test_a_ticket_is_used_where_it_was_made(front: Db, running: Running, placed: Callable[[str], str]) -> None:
+def test_a_ticket_is_used_where_it_was_made(front: Db, running: Running, placed: Placed) -> None:
     setup = placed("b")
     [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchone() or [
         ""
@@ -247,7 +242,7 @@ def test_a_ticket_is_used_where_it_was_made(front: Db, running: Running, placed:
 
 
 def test_a_change_from_a_page_is_kept_on_the_shard(
-    cluster: Cluster, front: Db, running: Running, placed: Callable[[str], str], caller: Callable[..., Caller]
+    cluster: Cluster, front: Db, running: Running, placed: Placed, caller: Callers
 ) -> None:
     setup = placed("b")
     assert caller(setup).submit(1).status_code == 200
@@ -263,7 +258,7 @@ def test_a_change_from_a_page_is_kept_on_the_shard(
 
 
 def test_agents_of_the_service_go_on_while_their_setup_moves(
-    cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
+    cluster: Cluster, front: Db, placed: Placed, caller: Callers
 ) -> None:
     """Agents that match and agents that wait for jobs go on at the new shard; each job is matched once."""
     setup = placed("a")
@@ -313,7 +308,7 @@ def test_agents_of_the_service_go_on_while_their_setup_moves(
 
 
 def test_agents_go_on_while_the_front_is_away(
-    cluster: Cluster, placed: Callable[[str], str], caller: Callable[..., Caller], running: Running
+    cluster: Cluster, placed: Placed, caller: Callers, running: Running
 ) -> None:
     """The worker knows where its setups are; it finds no other ones."""
     known, unknown = caller(placed("a")), caller(placed("a"))
@@ -348,7 +343,7 @@ def test_agents_go_on_while_the_front_is_away(
 
 
 def test_a_move_uses_up_neither_secrets_nor_tickets(
-    cluster: Cluster, front: Db, placed: Callable[[str], str], running: Running
+    cluster: Cluster, front: Db, placed: Placed, running: Running
 ) -> None:
     """The old shard uses up neither a secret nor a ticket; afterwards a secret counts on the new shard."""
     setup = placed("a")
@@ -373,9 +368,7 @@ def test_a_move_uses_up_neither_secrets_nor_tickets(
     assert _use_ticket(running, ticket).status_code == 303
 
 
-def test_reads_never_find_a_moved_setup_empty(
-    cluster: Cluster, front: Db, placed: Callable[[str], str], caller: Callable[..., Caller]
-) -> None:
+def test_reads_never_find_a_moved_setup_empty(cluster: Cluster, front: Db, placed: Placed, caller: Callers) -> None:
     """A worker that has not heard of a move reads where the setup is, or refuses."""
     setup = placed("a")
     viewer = caller(setup)
@@ -395,7 +388,7 @@ def test_reads_never_find_a_moved_setup_empty(
     until(lambda: viewer.client.get("/jobs/1").status_code == 200)
 
 
-def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Callable[[str], str]) -> None:
+def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Placed) -> None:
     """No request is refused there, so the worker itself checks where its setups are."""
     setup = placed("a")
     front.execute("select taskqueue.set_settings(%s, '{}')", [setup])
@@ -414,7 +407,7 @@ def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: 
 
 
 def test_a_move_gives_nobody_more_rights(
-    cluster: Cluster, front: Db, issuer: Issuer, browser: Browser, placed: Callable[[str], str]
+    cluster: Cluster, front: Db, issuer: Issuer, browser: Browser, placed: Placed
 ) -> None:
     """A session keeps the claims that mattered on its shard, and may have been revoked elsewhere: it ends there."""
     moving, other = placed("a"), placed("b")

@@ -3,11 +3,8 @@
 import re
 import shutil
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -17,7 +14,8 @@ from broker.database import Target
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, Cluster
+from tests.cluster.front.conftest import PASSWORD, Cluster, Placed
+from tests.service.conftest import Db
 
 JOBS = 4000
 VIEW = "waiting_by_site"
@@ -43,7 +41,7 @@ def _next_release(folder: Path) -> Program:
 
 @pytest.mark.slow
 def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
-    cluster: Cluster, front: psycopg.Connection[Any], placed: Callable[[str], str], tmp_path: Path
+    cluster: Cluster, front: Db, placed: Placed, tmp_path: Path
 ) -> None:
     setups = [placed(shard) for shard in cluster.shards]
     login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})

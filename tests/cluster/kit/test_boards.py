@@ -2,12 +2,10 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
-import psycopg
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,7 +15,7 @@ from broker.operate import loops
 from tests.calls import Calls
 from tests.cluster.kit.files import program
 from tests.cluster.kit.queries import BOARDS, plain, targets
-from tests.service.conftest import BASE, SETUP, Running, bearer
+from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer
 
 Labels = dict[str, set[str]]
 
@@ -28,7 +26,7 @@ _LEGEND = re.compile(r"\{\{(\w+)\}\}")
 
 
 @pytest.fixture
-def exposed(service: Running, filled: Calls, db: psycopg.Connection[Any], token: Callable[..., str]) -> Labels:
+def exposed(service: Running, filled: Calls, db: Db, token: Token) -> Labels:
     """The metrics of the service, each with the names of its labels."""
     assert filled
     db.execute(
@@ -108,7 +106,7 @@ def test_prometheus_can_parse_every_query(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_sql_query_runs_for_a_viewer(filled: Calls, db: psycopg.Connection[Any]) -> None:
+def test_every_sql_query_runs_for_a_viewer(filled: Calls, db: Db) -> None:
     """Each query over time has rows; the tables may be empty."""
     assert filled
     db.execute("set role broker_viewer")

@@ -20,7 +20,7 @@ from tests.cluster.kit.files import run_script, text_of
 from tests.core.docs import commands
 from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import Signer
-from tests.service.sessions.conftest import free_port
+from tests.service.conftest import free_port
 from tests.service.test_tls_proxies import ca
 
 __all__ = ["ca"]

@@ -3,19 +3,15 @@
 import json
 import ssl
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
-import psycopg
 
 from tests.cluster.kit.files import program, text_of
 from tests.core.docs import pages
 from tests.service.authority import Signer
-from tests.service.conftest import BASE, Running, bearer
-from tests.service.sessions.conftest import free_port
-from tests.service.test_tls_proxies import NGINX_FOLDERS, Front, ca, front
+from tests.service.conftest import BASE, Db, Start, Token, bearer, free_port
+from tests.service.test_tls_proxies import NGINX_FOLDERS, Fronts, ca, front
 
 __all__ = ["ca", "front"]
 PAGE = "broker/docs/how-to/certificates.md"
@@ -48,9 +44,8 @@ def test_nginx_reads_the_file(ca: Signer) -> None:
 
 
 def test_nginx_lets_large_submissions_pass_and_no_large_matches(
-    front: Callable[[list[str], int], Front], ca: Signer, start: Callable[..., Running], token: Callable[..., str],
-    db: psycopg.Connection[Any],
-) -> None:  # fmt: skip
+    front: Fronts, ca: Signer, start: Start, token: Token, db: Db
+) -> None:
     """Two megabytes of jobs are stored; as a match they are refused before they reach the service."""
     nginx, port = program("nginx"), free_port()
     service = start(behind_proxy=True, x509_secret="0123456789abcdef" * 2)

@@ -22,7 +22,7 @@ from tests.cluster.kit.files import program
 from tests.core.docs import pages
 from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import ROBOT, ROBOT_DN, authority, make
-from tests.service.sessions.conftest import free_port
+from tests.service.conftest import free_port
 from tests.service.test_tls_proxies import NGINX_FOLDERS
 
 PAGE = pages.by_name()["broker/docs/how-to/production.md"]

@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -11,8 +10,8 @@ from tests.calls import Calls
 from tests.cluster.kit.files import program, text_of
 from tests.cluster.kit.queries import plain, targets
 from tests.service.authority import Signer
-from tests.service.sessions.conftest import free_port
-from tests.service.test_command import Program, serve
+from tests.service.conftest import Token, free_port
+from tests.service.test_command import Serve, serve
 from tests.service.test_tls_proxies import ca
 
 __all__ = ["ca", "serve"]
@@ -38,7 +37,7 @@ def test_promtool_reads_the_file(ca: Signer) -> None:
 
 
 def test_prometheus_scrapes_the_service_and_evaluates_the_boards(
-    ca: Signer, filled: Calls, serve: Callable[..., Program], service_dsn: str, token: Callable[..., str]
+    ca: Signer, filled: Calls, serve: Serve, service_dsn: str, token: Token
 ) -> None:
     """Prometheus verifies the certificate of the service, and reads the token of a viewer from the file."""
     assert filled

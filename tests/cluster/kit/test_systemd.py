@@ -5,14 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
 from broker.cluster.commands.kit import KIT
 from tests.cluster.kit.files import folder, program, text_of
 from tests.core.docs import commands
+from tests.service.conftest import Db
 
 EXPOSURE = 15  # tenths, of systemd's 100; 14 were measured with systemd 252
 UNITS = [path for path in folder("systemd") if path.suffix in (".service", ".timer")]
@@ -79,7 +78,7 @@ def test_the_files_that_units_read_are_made_by_the_kit() -> None:
     assert {unit(path)["Service"]["User"] for path in SERVICES} == users
 
 
-def test_the_import_loads_all_or_nothing(dsn: str, db: psycopg.Connection[Any], tmp_path: Path, warm: Path) -> None:
+def test_the_import_loads_all_or_nothing(dsn: str, db: Db, tmp_path: Path, warm: Path) -> None:
     exports = {
         "CRIC_QUEUES": '{"SITEA_PQ": {"status": "online", "type": "unified", "panda_site": "SITEA", "corecount": 8,'
                        ' "maxrss": 16000, "astorages": {"pr": ["SITEA_DATADISK"], "pw": ["SITEA_DATADISK"]}}}',

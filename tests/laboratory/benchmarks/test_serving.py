@@ -2,15 +2,13 @@
 
 import json
 
-import psycopg
-
 from benchmarks.scenarios.serve import false_answers, slow_slices
-from tests.calls import Calls, resource
+from tests.calls import Calls, Connection, resource
 
 NEW = 100  # ids of jobs that came while agents asked
 
 
-def test_an_answer_without_a_job_is_false_while_a_job_that_matches_waits(rolled_back: psycopg.Connection) -> None:
+def test_an_answer_without_a_job_is_false_while_a_job_that_matches_waits(rolled_back: Connection) -> None:
     bench = Calls(rolled_back, "bench")
     bench.settings(policy="dirac")
     bench.insert(7, Sites=["S"])

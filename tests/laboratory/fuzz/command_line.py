@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import psycopg
 import typer
 
 from broker.cli.program import app
@@ -17,7 +16,6 @@ from tests.core.fuzz.arguments import DESCRIPTION, REQUIREMENTS, Known
 from tests.core.fuzz.small_world import GRID, SETUPS
 from tests.core.fuzz.values import encode, spoilt
 
-Connection = psycopg.Connection[Any]
 LEFT_OUT = {"psql"}  # becomes another program
 ONLY_BAD = {"up", "down", "demo", "demo brokerage", "demo instances", "simulate", "run", "db upgrade", "db downgrade"}
 FOREVER = {"every", "watch", "yes", "write"}  # options that make a command run on, or change the installation

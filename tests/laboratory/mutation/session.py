@@ -17,6 +17,8 @@ from _pytest.runner import runtestprotocol
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.calls import Connection
+
 ADMIN = "BROKER_TEST_ADMIN_DSN"
 CLONES = {"dsn", "db", "connect", "new_database", "new_database_of_module"}  # fixtures that copy the template
 
@@ -208,7 +210,7 @@ def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
     return int(pytest.main(arguments, plugins=[Plugin(work)]))
 
 
-def admin() -> psycopg.Connection[Any]:
+def admin() -> Connection:
     """A connection to the server's own database."""
     return psycopg.connect(os.environ[ADMIN], autocommit=True)
 
