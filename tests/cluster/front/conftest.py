@@ -22,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import upgrade
 from broker.cluster import shards
+from tests.commands import Cli, commands
 from tests.service.conftest import Db
 from tests.throwaway import Throwaway
 
@@ -39,7 +40,7 @@ AtFront = Callable[..., Db]
 
 @dataclass
 class Cluster:
-    """A front, its shards, and the home of the server of shard c."""
+    """A front, of the login that is a superuser everywhere, its shards, and the home of the server of shard c."""
 
     front: str
     shards: dict[str, str]
@@ -48,12 +49,20 @@ class Cluster:
     def connect(self, setup: str | None = None, login: str | None = None) -> Db:
         """An autocommit connection to the front, or to the shard of a setup."""
         dsn = self.front if setup is None else self.shards[SETUPS[setup]]
-        changed = {"user": login, "password": PASSWORD} if login else {}
-        return psycopg.connect(make_conninfo("", **{**conninfo_to_dict(dsn), **changed}), autocommit=True)
+        return psycopg.connect(changed(dsn, user=login, password=PASSWORD) if login else dsn, autocommit=True)
+
+    def dsn(self, login: str) -> str:
+        """The DSN of the front for a login."""
+        return changed(self.front, user=login, password=PASSWORD)
+
+
+def changed(dsn: str, **parameters: str) -> str:
+    """A DSN with other parameters."""
+    return make_conninfo("", **{**conninfo_to_dict(dsn), **parameters})
 
 
 def _at(dsn: str, database: str) -> str:
-    return make_conninfo("", **{**conninfo_to_dict(dsn), "dbname": database})
+    return changed(dsn, dbname=database)
 
 
 def _make_logins(dsn: str) -> None:
@@ -62,21 +71,16 @@ def _make_logins(dsn: str) -> None:
             there = connection.execute("select from pg_roles where rolname = %s", [name]).fetchone()
             if there is None:
                 rights = sql.SQL("superuser" if name == SUPERUSER else "")
-                connection.execute(
-                    sql.SQL("create role {} login {} password {}").format(
-                        sql.Identifier(name), rights, sql.Literal(PASSWORD)
-                    )
-                )
+                create = sql.SQL("create role {} login {} password {}")
+                connection.execute(create.format(sql.Identifier(name), rights, sql.Literal(PASSWORD)))
             if role:
                 connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(role), sql.Identifier(name)))
 
 
-def _map(front: Db, login: str, password: str) -> None:
-    front.execute(
-        sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})").format(
-            sql.Identifier(login), sql.Literal(login), sql.Literal(password)
-        )
-    )
+def map_login(front: Db, login: str) -> None:
+    """Let a login of the front go to shards."""
+    mapping = sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})")
+    front.execute(mapping.format(sql.Identifier(login), sql.Literal(login), sql.Literal(PASSWORD)))
 
 
 def _server(choice: str) -> Throwaway:
@@ -108,9 +112,8 @@ def _made(servers: list[str], home_of_c: Path, template: str, worker_id: str) ->
     run = os.environ["BROKER_TEST_ADMIN_DSN"]
     own = f"broker_test_{os.environ['BROKER_TEST_RUN']}_{worker_id}_shard"
     with psycopg.connect(run, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("create database {} template {}").format(sql.Identifier(own), sql.Identifier(template))
-        )
+        create = sql.SQL("create database {} template {}")
+        connection.execute(create.format(sql.Identifier(own), sql.Identifier(template)))
     for server, database in ((servers[0], "installed"), (servers[0], "front"), (servers[1], "shard_c")):
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(sql.SQL("create database {}").format(sql.Identifier(database)))
@@ -124,12 +127,12 @@ def _made(servers: list[str], home_of_c: Path, template: str, worker_id: str) ->
         fcntl.flock(lock, fcntl.LOCK_EX)  # roles belong to the whole server of the run, which workers share
         for dsn in found.values():
             _make_logins(dsn)
-    front = make_conninfo("", **{**conninfo_to_dict(front), "user": SUPERUSER, "password": PASSWORD})
+    front = changed(front, user=SUPERUSER, password=PASSWORD)
     shards.init(front, [shards.Shard(name, dsn) for name, dsn in list(found.items())[:2]])
     shards.add(front, shards.Shard("c", found["c"]))
     with psycopg.connect(front, autocommit=True) as connection:
         for login in (*LOGINS, SUPERUSER):
-            _map(connection, login, PASSWORD)
+            map_login(connection, login)
         for setup, shard in SETUPS.items():
             connection.execute("select cluster.place(%s, %s)", [setup, shard])
     return Cluster(front, found, home_of_c)
@@ -140,6 +143,12 @@ def front(cluster: Cluster) -> Iterator[Db]:
     """A superuser's connection to the front."""
     with cluster.connect() as connection:
         yield connection
+
+
+@pytest.fixture
+def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line at the front, as a login that is a superuser everywhere."""
+    return commands(cluster.front, monkeypatch)
 
 
 @pytest.fixture

@@ -11,18 +11,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster, Placed
+from tests.cluster.front.conftest import Cluster, Placed
 from tests.commands import Cli, commands
 from tests.service.conftest import Db
-
-
-@pytest.fixture
-def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """The command line at the front, as a login that is a superuser everywhere."""
-    dsn = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": SUPERUSER, "password": PASSWORD})
-    return commands(dsn, monkeypatch)
 
 
 def test_cluster_status_lists_each_shard_with_its_setups(cli: Cli, placed: Placed) -> None:
@@ -144,10 +136,9 @@ def test_loops_run_on_all_shards(cluster: Cluster, placed: Placed) -> None:
     for shard, setup in setups.items():
         with psycopg.connect(cluster.shards[shard], autocommit=True) as connection:
             connection.execute("insert into resource.setup (setup) values (%s)", [setup])
-    dsn = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": SUPERUSER, "password": PASSWORD})
     program = subprocess.Popen(
         [Path(sys.executable).with_name("broker"), "run", "sample", "--every", "sample=1", "--log-format", "json"],
-        env={**os.environ, "BROKER_DSN": dsn}, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "BROKER_DSN": cluster.front}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         deadline = time.monotonic() + 60

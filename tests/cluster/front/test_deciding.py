@@ -6,26 +6,18 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import upgrade
 from broker.cluster import shards
 from broker.cluster.shards import Shard
 from broker.errors import BrokerError
 from broker.laboratory.grid import grid
-from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster, Placed
-from tests.commands import Cli, commands
+from tests.cluster.front.conftest import SUPERUSER, Cluster, Placed, changed, map_login
+from tests.commands import Cli
 from tests.service.conftest import Db
 
 KEY = "MAX_MISSING_INPUT_FILES"
 WHERE = {"a", "b"}
-
-
-@pytest.fixture
-def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """The command line at the front, as a login that is a superuser everywhere."""
-    dsn = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": SUPERUSER, "password": PASSWORD})
-    return commands(dsn, monkeypatch)
 
 
 @pytest.fixture
@@ -149,18 +141,14 @@ def test_configuration_of_all_setups_goes_to_all_shards(
 
 def test_a_new_shard_gets_the_configuration_of_all_setups(cluster: Cluster, template: str) -> None:
     """The test has a cluster of its own, since an added shard stays."""
-    server = conninfo_to_dict(cluster.front)
-    made = {name: make_conninfo("", **{**server, "dbname": f"config_{name}"}) for name in ("front", "first", "second")}
+    made = {name: changed(cluster.front, dbname=f"config_{name}") for name in ("front", "first", "second")}
     with psycopg.connect(cluster.front, autocommit=True) as connection:
         for name in made:
-            copied = sql.SQL("create database {} template {}").format(
-                sql.Identifier(f"config_{name}"), sql.Identifier("template1" if name == "front" else "installed")
-            )
-            connection.execute(copied)
+            copied, source = sql.Identifier(f"config_{name}"), "template1" if name == "front" else "installed"
+            connection.execute(sql.SQL("create database {} template {}").format(copied, sql.Identifier(source)))
     shards.init(made["front"], [Shard("first", made["first"])])
     with psycopg.connect(made["front"], autocommit=True) as front:
-        map_login = "create user mapping for {} server pgbroker options (user {}, password {})"
-        front.execute(sql.SQL(map_login).format(sql.Identifier(SUPERUSER), SUPERUSER, PASSWORD))
+        map_login(front, SUPERUSER)
         front.execute(f"select resource.set_config_everywhere('jobbroker:{KEY}', '5')".encode())
         front.execute("select resource.set_config_everywhere('OURS', '\"a text\"', p_app => 'acme', p_force => true)")
         held = b"select app, component, key, value from monitor.general_config order by key"

@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.client import JobAgent, Submitter
 from broker.errors import ConnectError
 from broker.server import embedded, postmaster
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, SETUPS, Cluster
+from tests.cluster.front.conftest import SETUPS, Cluster
 from tests.throwaway import NOT_DURABLE, programs
 
 AGENTS = {"east": 3, "north": 3, "south": 2}
@@ -34,12 +33,8 @@ class Seen:
     wrong: list[BaseException] = field(default_factory=list)
 
 
-def _as(cluster: Cluster, login: str) -> str:
-    return make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": login, "password": PASSWORD})
-
-
 def _agent(cluster: Cluster, setup: str, seen: Seen, done: threading.Event) -> None:
-    with JobAgent(setup, _as(cluster, "cluster_agent"), connections=1, timeout=5, patience=0) as agent:
+    with JobAgent(setup, cluster.dsn("cluster_agent"), connections=1, timeout=5, patience=0) as agent:
         while not done.is_set():
             try:
                 match = agent.match(resource(Site="kill"))
@@ -82,7 +77,7 @@ def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
     for setup in SETUPS:
         with cluster.connect(setup) as shard:
             shard.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
-        with Submitter(setup, _as(cluster, "cluster_operator")) as submitter:
+        with Submitter(setup, cluster.dsn("cluster_operator")) as submitter:
             jobs = [[FIRST + number, 5] for number in range(JOBS)]
             submitter.submit_many([{"requirements": requirements(Sites="kill"), "jobs": jobs}])
     with _agents(cluster) as seen:

@@ -10,7 +10,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from broker.client import JobAgent, Submitter
@@ -23,7 +22,7 @@ from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, AtFront, Cluster, Placed
+from tests.cluster.front.conftest import AtFront, Cluster, Placed
 from tests.service.conftest import Db
 
 STEPS = ("mark", "copy", "hand over", "open", "place", "remove")
@@ -44,12 +43,18 @@ def setup(front: Db, placed: Placed) -> str:
 
 def _move(cluster: Cluster, setup: str, shard: str, **more: Any) -> Moved:
     with cluster.connect() as front:
-        return move(front, Target(_moving(cluster.front), "--dsn"), setup, shard, **more)
+        return move(front, Target(cluster.front, "--dsn"), setup, shard, **more)
 
 
-def _moving(front: str) -> str:
-    """The login that is a superuser everywhere."""
-    return make_conninfo("", **{**conninfo_to_dict(front), "user": "cluster_super", "password": PASSWORD})
+def _dies(cluster: Cluster, setup: str, shard: str, step: str) -> None:
+    """A move whose mover dies after a step."""
+
+    def die(done: str) -> None:
+        if done == step:
+            raise Died
+
+    with pytest.raises(Died):
+        _move(cluster, setup, shard, step=die)
 
 
 def _shard(cluster: Cluster, name: str) -> Db:
@@ -86,13 +91,12 @@ def _whole(cluster: Cluster, setup: str, name: str) -> tuple[Counter[int], Count
 
 
 def _fill(cluster: Cluster, setup: str, jobs: int) -> None:
-    with Submitter(setup, _moving(cluster.front)) as submitter:
+    with Submitter(setup, cluster.front) as submitter:
         for part in range(10):
             asked = requirements(OwnerGroup=f"group {part}", Sites=f"site {part % 3}")
             first = part * jobs // 10
-            submitter.submit_many(
-                [{"requirements": asked, "jobs": [[first + n + 1, n % 10] for n in range(jobs // 10)]}]
-            )
+            numbered = [[first + n + 1, n % 10] for n in range(jobs // 10)]
+            submitter.submit_many([{"requirements": asked, "jobs": numbered}])
 
 
 def test_agents_go_on_while_their_setup_moves(cluster: Cluster, setup: str) -> None:
@@ -101,7 +105,7 @@ def test_agents_go_on_while_their_setup_moves(cluster: Cluster, setup: str) -> N
     reports: Counter[str] = Counter()
     wrong: list[BaseException] = []
     moved = threading.Event()
-    login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})
+    login = cluster.dsn("cluster_agent")
 
     def agent(number: int) -> None:
         held: list[Match] = []
@@ -158,14 +162,8 @@ def test_agents_go_on_while_their_setup_moves(cluster: Cluster, setup: str) -> N
 def test_a_move_that_dies_after_any_step_is_ended_by_the_next_move(cluster: Cluster, setup: str, step: str) -> None:
     """After each commit one shard has the setup, whole; the next move ends what was begun."""
     _fill(cluster, setup, 100)
-
-    def die(done: str) -> None:
-        if done == step:
-            raise Died
-
     before = _whole(cluster, setup, "a")
-    with pytest.raises(Died):
-        _move(cluster, setup, "b", step=die)
+    _dies(cluster, setup, "b", step)
     owners = _owners(cluster, setup)
     assert owners == (["a"] if step in ("mark", "copy") else [] if step == "hand over" else ["b"])
     if step not in ("place", "remove"):
@@ -217,13 +215,7 @@ def test_a_transaction_that_stays_open_stops_a_move(
 def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, setup: str) -> None:
     """The source may have been handed over: its rows are old then, and go nowhere else."""
     _fill(cluster, setup, 10)
-
-    def die(done: str) -> None:
-        if done == "hand over":
-            raise Died
-
-    with pytest.raises(Died):
-        _move(cluster, setup, "b", step=die)
+    _dies(cluster, setup, "b", "hand over")
     with pytest.raises(BrokerError) as raised:
         _move(cluster, setup, "c")
     assert raised.value.message == f"setup {setup} has moved to shard b, and that move was broken off"
@@ -235,13 +227,7 @@ def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, se
 def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
     """A copy left on b by an interrupted move from a to b is no setup of b's own."""
     _fill(cluster, setup, 10)
-
-    def die(done: str) -> None:
-        if done == "copy":
-            raise Died
-
-    with pytest.raises(Died):
-        _move(cluster, setup, "b", step=die)
+    _dies(cluster, setup, "b", "copy")
     _move(cluster, setup, "c")
     before = _whole(cluster, setup, "c")
     _move(cluster, setup, "b")
@@ -319,6 +305,10 @@ _VALID = {
     "resource.set_clock": "now()", "resource.clear_identity": "'cluster_agent'", "taskqueue.match_jobs": "'{}', 1",
     "taskqueue.match_jobs_with_seed": "'{}', 1, 1",
 }  # fmt: skip
+_ARGUMENTS = """
+select array(select format_type(t, null) from unnest(p.proargtypes::oid[]) t)
+  from pg_proc p where p.oid = %s::regprocedure
+"""
 _READS = {"brokerage.replay", "lifecycle.lead"}  # leads are not the setup's: they stay where they are
 
 
@@ -333,15 +323,10 @@ def test_every_call_that_writes_is_refused_during_a_move(cluster: Cluster, setup
         for routine in functions:
             if re.search(r"\n STABLE|\n IMMUTABLE", routine.definition) or routine.name in _READS:
                 continue
-            arguments = shard.execute(
-                "select array(select format_type(t, null) from unnest(p.proargtypes::oid[]) t)"
-                "  from pg_proc p where p.oid = %s::regprocedure",
-                [routine.title],
-            ).fetchone()
-            assert arguments
+            [(arguments,)] = shard.execute(_ARGUMENTS, [routine.title]).fetchall()
             values = _VALID.get(routine.name, "")
             given = values.count(",") + 1 if values else 0
-            nulls = [f"null::{one}" for one in arguments[0][1 + given :]]
+            nulls = [f"null::{one}" for one in arguments[1 + given :]]
             call = f"select * from {routine.name}({', '.join(['%s', *([values] if values else []), *nulls])})"
             try:
                 with shard.transaction(force_rollback=True):

@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 from broker.cluster.move import move
 from broker.database import Target
@@ -20,7 +20,7 @@ from broker.operate import loops
 from broker.service.login.cookies import csrf
 from broker.service.settings import Login, Settings
 from tests.calls import SERVICE_PASSWORD, let_the_service_log_in, requirements, resource
-from tests.cluster.front.conftest import SETUPS, Cluster, Placed
+from tests.cluster.front.conftest import SETUPS, Cluster, Placed, changed
 from tests.commands import commands
 from tests.cookies import by_ticket
 from tests.service.conftest import Db, Running, bearer, free_port
@@ -37,8 +37,7 @@ def service_dsn(cluster: Cluster) -> str:
     for dsn in (cluster.front, *cluster.shards.values()):
         with psycopg.connect(dsn, autocommit=True) as server:
             let_the_service_log_in(server)
-    login = {"user": "broker_service", "password": SERVICE_PASSWORD}
-    return make_conninfo("", **{**conninfo_to_dict(cluster.front), **login})
+    return changed(cluster.front, user="broker_service", password=SERVICE_PASSWORD)
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +53,10 @@ class Caller:
 
     def __init__(self, front: Db, url: str, setup: str, kind: str = "operator") -> None:
         self.setup = setup
-        row = front.execute("select token from resource.make_token(%s, %s, %s)", [setup, kind, kind]).fetchone()
-        assert row is not None
-        self.client = httpx.Client(
-            base_url=f"{url}/api/v1/setups/{setup}", headers=bearer(row[0]), timeout=60, trust_env=False
-        )
+        query = "select token from resource.make_token(%s, %s, %s)"
+        [(token,)] = front.execute(query, [setup, kind, kind]).fetchall()
+        base = f"{url}/api/v1/setups/{setup}"
+        self.client = httpx.Client(base_url=base, headers=bearer(token), timeout=60, trust_env=False)
 
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         return self.client.post(path, json=body, headers=headers)
@@ -92,8 +90,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def _move(cluster: Cluster, front: Db, setup: str, shard: str, **more: Any) -> None:
-    target = Target(make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_super"}), "--dsn")
-    move(front, target, setup, shard, **more)
+    move(front, Target(cluster.front, "--dsn"), setup, shard, **more)
 
 
 def _use_ticket(running: Running, ticket: str) -> httpx.Response:
@@ -149,10 +146,9 @@ def test_a_credential_counts_in_its_own_setup_only(placed: Placed, caller: Calle
 
 def test_a_pilot_gets_a_token(placed: Placed, front: Db, running: Running) -> None:
     setup = placed("b")
-    row = front.execute("select secret from resource.make_secret(%s, 'stamp', 5)", [setup]).fetchone()
-    assert row is not None
+    [(secret,)] = front.execute("select secret from resource.make_secret(%s, 'stamp', 5)", [setup]).fetchall()
     url = f"{running.url}/api/v1/setups/{setup}"
-    answer = httpx.post(f"{url}/tokens", json={"stamp": "stamp", "secret": row[0]})
+    answer = httpx.post(f"{url}/tokens", json={"stamp": "stamp", "secret": secret})
     assert answer.status_code == 200, answer.text
     body = {"resources": [resource()]}
     assert httpx.post(f"{url}/match", json=body, headers=bearer(answer.json()["access_token"])).status_code == 204
@@ -235,9 +231,7 @@ def test_a_person_without_a_credential_opens_no_session(front: Db, issuer: Issue
 
 def test_a_ticket_is_used_where_it_was_made(front: Db, running: Running, placed: Placed) -> None:
     setup = placed("b")
-    [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchone() or [
-        ""
-    ]
+    [(ticket,)] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'operator')", [setup]).fetchall()
     assert [_use_ticket(running, ticket).status_code for _ in range(2)] == [303, 401]
 
 
@@ -314,8 +308,7 @@ def test_agents_go_on_while_the_front_is_away(
     known, unknown = caller(placed("a")), caller(placed("a"))
     assert known.submit(*range(1, 20)).status_code == 200
     name = str(conninfo_to_dict(cluster.front)["dbname"])
-    other = make_conninfo("", **{**conninfo_to_dict(cluster.front), "dbname": "postgres"})
-    with psycopg.connect(other, autocommit=True) as server:
+    with psycopg.connect(changed(cluster.front, dbname="postgres"), autocommit=True) as server:
         allow = sql.SQL("alter database {} allow_connections {}")
         server.execute(allow.format(sql.Identifier(name), sql.SQL("false")))
         try:
@@ -423,8 +416,8 @@ def test_a_move_gives_nobody_more_rights(
 
     browser.log_in()
     assert kinds() == {moving: "viewer", other: "viewer"}
-    revoked = front.execute("select resource.revoke_sessions(%s, %s)", [moving, f"{issuer.url} bob"]).fetchone()
-    assert revoked == (1,)
+    revoke = "select resource.revoke_sessions(%s, %s)"
+    assert front.execute(revoke, [moving, f"{issuer.url} bob"]).fetchone() == (1,)
     assert kinds() == {other: "viewer"}
     _move(cluster, front, moving, "b")
     assert kinds() == {}

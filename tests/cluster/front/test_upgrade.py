@@ -1,12 +1,10 @@
 """Shards are upgraded one after the other, and the front last, while agents ask; a downgrade begins with the front."""
 
-import re
 import shutil
 import threading
 from pathlib import Path
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.client import JobAgent, Submitter
 from broker.cluster import survey
@@ -14,7 +12,7 @@ from broker.database import Target
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, Cluster, Placed
+from tests.cluster.front.conftest import Cluster, Placed
 from tests.service.conftest import Db
 
 JOBS = 4000
@@ -44,10 +42,7 @@ def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
     cluster: Cluster, front: Db, placed: Placed, tmp_path: Path
 ) -> None:
     setups = [placed(shard) for shard in cluster.shards]
-    login = make_conninfo("", **{**conninfo_to_dict(cluster.front), "user": "cluster_agent", "password": PASSWORD})
-    operator = make_conninfo(
-        "", **{**conninfo_to_dict(cluster.front), "user": "cluster_operator", "password": PASSWORD}
-    )
+    login, operator = cluster.dsn("cluster_agent"), cluster.dsn("cluster_operator")
     for setup in setups:
         front.execute("select resource.set_identity(%s, 'cluster_agent')", [setup])
         with Submitter(setup, operator) as submitter:
@@ -79,17 +74,16 @@ def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
                 upgrade(dsn, program=program)
             for dsn in (*cluster.shards.values(), cluster.front):
                 assert check(dsn, program=program).differences == ()
-            found = survey.differences(
-                front, survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
-            )
+            states = survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
+            found = survey.differences(front, states)
             assert [line for line in found if " has no " in line] == []
             columns = front.execute(f"select * from monitor.{VIEW} limit 0".encode()).description or []
             assert ("more" in [column.name for column in columns]) == (program is later)
-            body = front.execute(
+            query = (
                 "select prosrc, pg_get_function_arguments(oid) from pg_proc where oid = 'taskqueue.match_job'::regproc"
-            ).fetchone()
-            assert body and "run on cluster.shard_of" in body[0]
-            assert bool(re.search("p_more", body[1])) == (program is later)
+            )
+            [(body, arguments)] = front.execute(query).fetchall()
+            assert "run on cluster.shard_of" in body and ("p_more" in arguments) == (program is later)
     finally:
         done.set()
         for thread in threads:
