@@ -53,12 +53,8 @@ def main(
     if dsn and settings:
         raise typer.BadParameter("the settings of a server given are its owner's", param_hint="--set")
     given: dict[str, Any] = {
-        "workload": workload,
-        "jobs": jobs,
-        "requests": requests,
-        "seconds": seconds,
-        "rounds": rounds,
-    }
+        "workload": workload, "jobs": jobs, "requests": requests, "seconds": seconds, "rounds": rounds,
+    }  # fmt: skip
     given |= {"beside": beside, "rate": rate, "interval": interval, "draws": draws, "folder": folder}
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave no server behind

@@ -51,13 +51,9 @@ def obeying(checkout: Path) -> Iterator[Checkout]:
         )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     process = subprocess.Popen(
-        [python, FOLDER / "obeying.py", checkout],
-        cwd=checkout,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+        [python, FOLDER / "obeying.py", checkout], cwd=checkout, env=environment, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
     try:
         yield Checkout(process)
     finally:
@@ -108,14 +104,10 @@ def _compared(both: Sequence[Checkout], kind: dict[str, Any], rounds: int, folde
         ratios.append(used[1] / used[0])
     low, high = median_interval(ratios)
     return {
-        "other_cpu_us": statistics.median(figures[0]),
-        "this_cpu_us": statistics.median(figures[1]),
-        "ratio": statistics.median(ratios),
-        "low_ratio": low,
-        "high_ratio": high,
-        "decided_differently": differing,
+        "other_cpu_us": statistics.median(figures[0]), "this_cpu_us": statistics.median(figures[1]),
+        "ratio": statistics.median(ratios), "low_ratio": low, "high_ratio": high, "decided_differently": differing,
         "other_reason": reworded,
-    }
+    }  # fmt: skip
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.9) -> tuple[float, float]:

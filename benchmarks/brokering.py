@@ -89,13 +89,9 @@ class Measuring:
         self._undo(batch.setup, algorithm)
         pairs = len(due) * batch.candidates
         return {
-            "pairs": pairs,
-            "stored": stored,
-            "jobs_made": jobs,
-            "seconds": seconds,
-            "us_per_pair": seconds * 1e6 / pairs,
-            "cpu_us_per_pair": used * 1e6 / pairs,
-        } | found
+            "pairs": pairs, "stored": stored, "jobs_made": jobs, "seconds": seconds,
+            "us_per_pair": seconds * 1e6 / pairs, "cpu_us_per_pair": used * 1e6 / pairs,
+        } | found  # fmt: skip
 
     def _undo(self, setup: str, algorithm: str) -> None:
         self.connection.execute("truncate brokerage.verdict, brokerage.recording, brokerage.recorded_value")

@@ -108,15 +108,10 @@ def _write_init_file(home: Path, databases: Sequence[str], password: str, accoun
 def _start(home: Path, socket: Path, memory: int, account: Account) -> "subprocess.Popen[bytes]":
     """Started, not ready yet. Each commit is flushed to disk; checkpoints are as rare as those of pgbroker's server."""
     options = {
-        "datadir": home / "data",
-        "tmpdir": home,
-        "socket": socket,
-        "pid-file": home / "pid",
-        "init-file": home / "init.sql",
-        "innodb-buffer-pool-size": memory,
-        "innodb-log-file-size": "1G",
+        "datadir": home / "data", "tmpdir": home, "socket": socket, "pid-file": home / "pid",
+        "init-file": home / "init.sql", "innodb-buffer-pool-size": memory, "innodb-log-file-size": "1G",
         "innodb-flush-log-at-trx-commit": 1,
-    }
+    }  # fmt: skip
     command = [_program("mariadbd"), "--no-defaults", "--skip-networking"]
     command += [f"--{name}={value}" for name, value in options.items()]
     with (home / "log").open("wb") as log:

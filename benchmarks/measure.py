@@ -154,18 +154,10 @@ def _row(kind: Measured, clients: int, samples: Sequence[Sample]) -> Row:
     cpu = [sample.cpu for sample in samples if sample.cpu is not None]
     p50, p95, p99, slowest = (median(sample.percentiles[i] for sample in samples) for i in range(4))
     return {
-        "what": kind.name,
-        "clients": clients,
-        "calls_per_s": median(sample.rate for sample in samples),
-        "jobs_per_s": median(sample.rate * sample.found / sample.calls for sample in samples),
-        "ratio": None,
-        "p50_ms": p50,
-        "p95_ms": p95,
-        "p99_ms": p99,
-        "slowest_ms": slowest,
+        "what": kind.name, "clients": clients, "calls_per_s": median(sample.rate for sample in samples),
+        "jobs_per_s": median(sample.rate * sample.found / sample.calls for sample in samples), "ratio": None,
+        "p50_ms": p50, "p95_ms": p95, "p99_ms": p99, "slowest_ms": slowest,
         "found_nothing": 1 - median(sample.found / sample.calls / kind.batch for sample in samples),
-        "wal_bytes": median(sample.wal for sample in samples),
-        "cpu_ms": median(cpu) if cpu else None,
-        "buffers": median(sample.buffers for sample in samples),
-        "calls": sum(sample.calls for sample in samples),
-    }
+        "wal_bytes": median(sample.wal for sample in samples), "cpu_ms": median(cpu) if cpu else None,
+        "buffers": median(sample.buffers for sample in samples), "calls": sum(sample.calls for sample in samples),
+    }  # fmt: skip

@@ -28,16 +28,10 @@ Row = dict[str, object]
 """A line of a table. The names of its values say the unit: _ms, _per_s, _bytes."""
 
 _HEADINGS = {
-    "calls_per_s": "calls/s",
-    "jobs_per_s": "jobs/s",
-    "queues_per_s": "queues/s",
-    "wal_bytes": "WAL bytes/job",
-    "cpu_ms": "server CPU ms/job",
-    "buffers": "buffers/job",
-    "bytes_per_job": "bytes/job",
-    "until_s": "until s",
+    "calls_per_s": "calls/s", "jobs_per_s": "jobs/s", "queues_per_s": "queues/s", "wal_bytes": "WAL bytes/job",
+    "cpu_ms": "server CPU ms/job", "buffers": "buffers/job", "bytes_per_job": "bytes/job", "until_s": "until s",
     "size_bytes": "bytes",
-}
+}  # fmt: skip
 _SHARES = ("cores_used", "memory_used", "above_least_cost", "of_the_floor", "found_nothing", "on the hot queue")
 
 

@@ -9,13 +9,9 @@ from benchmarks.panda.server import VO
 
 Row = Mapping[str, Any]
 _NAMED = {
-    "id": "jediTaskID",
-    "label": "prodSourceLabel",
-    "user": "userName",
-    "disk_io": "diskIO",
-    "container_name": "container_name",
-    "resource_type": "resource_type",
-}
+    "id": "jediTaskID", "label": "prodSourceLabel", "user": "userName", "disk_io": "diskIO",
+    "container_name": "container_name", "resource_type": "resource_type",
+}  # fmt: skip
 """Fields of a task whose name is not PanDA's in snake case."""
 
 

@@ -17,13 +17,9 @@ _OF_QUEUE = (
 _NAMED = {"maxdiskio": "maxDiskio", "fairsharepolicy": "fairsharePolicy", "panda_site": "pandasite"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
 _LINK = {
-    "closeness": "AGIS_closeness",
-    "queued": "Production Output_queued",
-    "queued_express": "Express_queued",
-    "mbps_1h": "dashb_mbps_1h",
-    "mbps_1d": "dashb_mbps_1d",
-    "mbps_1w": "dashb_mbps_1w",
-}
+    "closeness": "AGIS_closeness", "queued": "Production Output_queued", "queued_express": "Express_queued",
+    "mbps_1h": "dashb_mbps_1h", "mbps_1d": "dashb_mbps_1d", "mbps_1w": "dashb_mbps_1w",
+}  # fmt: skip
 
 
 class Server:
@@ -191,13 +187,10 @@ def _endpoint(storage: Row) -> dict[str, Any]:
         storage.get(f"space_{of}") or 0 for of in ("free", "expired", "min_free", "unavailable")
     )
     return {
-        "type": storage["type"],
-        "site_name": storage["site"],
-        "space_free": free,
-        "space_expired": expired,
+        "type": storage["type"], "site_name": storage["site"], "space_free": free, "space_expired": expired,
         "space_usable": free + expired - least - unavailable,
         "detailed_status": {activity: storage[activity] for activity in _STATES},
-    }
+    }  # fmt: skip
 
 
 def _counts(rows: Iterable[Row], *names: str) -> Counts:

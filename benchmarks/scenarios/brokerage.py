@@ -45,10 +45,6 @@ def _evaluated(measuring: Measuring, count: int, connections: int) -> Row:
         opened = [stack.enter_context(database.connect(measuring.target)) for _ in range(connections)]
         seconds, used = measuring.spent(lambda: answers.extend(brokerage.evaluate_together(opened, cases)))
     return {
-        "cases": len(answers),
-        "connections": connections,
-        "errors": sum("error" in answer for answer in answers),
-        "seconds": seconds,
-        "ms_per_case": seconds * 1e3 / len(answers),
-        "cpu_ms_per_case": used * 1e3 / len(answers),
-    }
+        "cases": len(answers), "connections": connections, "errors": sum("error" in answer for answer in answers),
+        "seconds": seconds, "ms_per_case": seconds * 1e3 / len(answers), "cpu_ms_per_case": used * 1e3 / len(answers),
+    }  # fmt: skip

@@ -90,10 +90,7 @@ def _line(part: Slice) -> Row:
 def _end(name: str, timeline: list[Slice], share: float, bench: Bench) -> Row:
     first, last = timeline[0], timeline[-1]
     return {
-        "held by": name,
-        "calls_per_s": last.calls_per_s,
-        "found_nothing": 1 - share,
-        "on the hot queue": bench.one(_ON_HOTTEST, [SETUP]),
-        "p99_ms": last.p99_ms,
+        "held by": name, "calls_per_s": last.calls_per_s, "found_nothing": 1 - share,
+        "on the hot queue": bench.one(_ON_HOTTEST, [SETUP]), "p99_ms": last.p99_ms,
         "ratio": last.p99_ms / first.p99_ms,
-    }
+    }  # fmt: skip

@@ -67,15 +67,10 @@ def _measured(connection: psycopg.Connection[Any], needs: list[Needs], options: 
     instances, placed, cpu, ram, price, gap = row
     seconds, floor = (statistics.median(one) for one in zip(*taken, strict=True))
     return {
-        "instances": instances,
-        "seconds": seconds,
-        "placements_per_s": placed / seconds,
-        "of_the_floor": floor / seconds,
-        "cores_used": float(cpu),
-        "memory_used": float(ram),
-        "price_per_h": float(price),
-        "above_least_cost": float(gap),
-    }
+        "instances": instances, "seconds": seconds, "placements_per_s": placed / seconds,
+        "of_the_floor": floor / seconds, "cores_used": float(cpu), "memory_used": float(ram),
+        "price_per_h": float(price), "above_least_cost": float(gap),
+    }  # fmt: skip
 
 
 def _seconds(connection: psycopg.Connection[Any], query: str) -> float:

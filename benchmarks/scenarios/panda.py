@@ -125,14 +125,11 @@ def compared(theirs: Candidates, ours: Candidates) -> Row:
     chance = sum(_by_chance(one, other) for one, other in unequal)
     weights = [(one[queue], other[queue]) for one, other in both for queue in one.keys() & other.keys()]
     return {
-        "tasks": len(both),
-        "same candidates": len(both) - len(unequal),
-        "of these none": sum(not one and not other for one, other in both),
-        "others of the same weight": chance,
-        "different": len(unequal) - chance,
-        "candidates of both": len(weights),
+        "tasks": len(both), "same candidates": len(both) - len(unequal),
+        "of these none": sum(not one and not other for one, other in both), "others of the same weight": chance,
+        "different": len(unequal) - chance, "candidates of both": len(weights),
         "of another weight": sum(not isclose(one, other) for one, other in weights),
-    }
+    }  # fmt: skip
 
 
 def _by_chance(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -110,21 +110,15 @@ def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[f
     cuts = statistics.quantiles(latencies, n=1000)
     service, server = used
     return {
-        "agents": agents,
-        "matches/s": round(len(latencies) / options.seconds),
-        "p50 ms": round(cuts[499] * 1000, 1),
-        "p99 ms": round(cuts[989] * 1000, 1),
-        "p99.9 ms": round(cuts[998] * 1000, 1),
+        "agents": agents, "matches/s": round(len(latencies) / options.seconds), "p50 ms": round(cuts[499] * 1000, 1),
+        "p99 ms": round(cuts[989] * 1000, 1), "p99.9 ms": round(cuts[998] * 1000, 1),
         "p99 of 10 s ms": round(statistics.median(p99 for _, p99 in _p99_of_slices(seen["latencies"])) * 1000, 1),
-        "jobs": len(seen["matched"]),
-        "nothing": answers.get("match 204", 0),
+        "jobs": len(seen["matched"]), "nothing": answers.get("match 204", 0),
         "refused": ", ".join(f"{what}: {count}" for what, count in sorted(refused.items())) or 0,
-        "late": seen["late"],
-        "connect us": round(connecting[0] / agents * 1e6),
-        "service us": round(service / good * 1e6),
-        "database us": round(server / good * 1e6),
+        "late": seen["late"], "connect us": round(connecting[0] / agents * 1e6),
+        "service us": round(service / good * 1e6), "database us": round(server / good * 1e6),
         "agents us": round(seen["cpu"] / good * 1e6),
-    }
+    }  # fmt: skip
 
 
 @contextmanager

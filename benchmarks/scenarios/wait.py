@@ -80,15 +80,10 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
     late = sorted(came[job] - at for job, at in committed.items() if job in came)
     cuts = statistics.quantiles(late, n=100, method="inclusive")
     return {
-        "agents": agents,
-        "service %": round(100 * idle[0] / options.seconds, 1),
-        "database %": round(100 * idle[1] / options.seconds, 1),
-        "jobs": len(committed),
-        "handed over": len(late),
-        "p50 ms": round(cuts[49] * 1000),
-        "p99 ms": round(cuts[98] * 1000),
-        "last ms": round(late[-1] * 1000),
-    }
+        "agents": agents, "service %": round(100 * idle[0] / options.seconds, 1),
+        "database %": round(100 * idle[1] / options.seconds, 1), "jobs": len(committed), "handed over": len(late),
+        "p50 ms": round(cuts[49] * 1000), "p99 ms": round(cuts[98] * 1000), "last ms": round(late[-1] * 1000),
+    }  # fmt: skip
 
 
 def _read(waiters: "subprocess.Popen[str]", came: dict[int, float]) -> None:

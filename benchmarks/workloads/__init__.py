@@ -104,13 +104,9 @@ def with_hot_queue(workload: Workload) -> Workload:
         return [*usual, *({**resource, "CPUTime": _HOT_BUCKET} for resource in generic)]
 
     return replace(
-        workload,
-        letter=f"{workload.letter} and a hot queue",
-        cpu_buckets=[*workload.cpu_buckets, _HOT_BUCKET],
-        groups=groups,
-        requests=requests,
-        settings={**workload.settings, **_NO_CAP},
-    )
+        workload, letter=f"{workload.letter} and a hot queue", cpu_buckets=[*workload.cpu_buckets, _HOT_BUCKET],
+        groups=groups, requests=requests, settings={**workload.settings, **_NO_CAP},
+    )  # fmt: skip
 
 
 def _one_queue(jobs: int, seed: int) -> Iterator[Group]:

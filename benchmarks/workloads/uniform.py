@@ -31,13 +31,9 @@ REQUESTS = 20_000
 SITES = {f"SITE.{n:03d}": n**-0.5 for n in range(1, 101)}
 PLATFORMS = ["x86_64-el7", "x86_64-el8", "x86_64-el9", "x86_64-any", "aarch64-el9"]
 TAGS = [
-    ["MultiProcessor"],
-    ["2Processors"],
-    ["4Processors", "MultiProcessor"],
-    ["8Processors", "MultiProcessor"],
-    ["GPU"],
-    ["WholeNode"],
-]
+    ["MultiProcessor"], ["2Processors"], ["4Processors", "MultiProcessor"], ["8Processors", "MultiProcessor"],
+    ["GPU"], ["WholeNode"],
+]  # fmt: skip
 OWNERS = {f"group_{g}": [f"/DC=org/CN=user {g}{u}" for u in range(10)] for g in range(5)}
 JOB_SHARING = ("group_0", "group_1")
 LEVELS = range(1, 11)

@@ -119,11 +119,8 @@ class Cluster:
         found["restapi"] = dict.fromkeys(("listen", "connect_address"), f"127.0.0.1:{node.rest}")
         found["bootstrap"]["dcs"] |= {"loop_wait": 1, "retry_timeout": 3}
         small = {
-            "shared_buffers": "64MB",
-            "max_wal_size": "512MB",
-            "min_wal_size": "80MB",
-            "log_min_messages": "warning",
-        }
+            "shared_buffers": "64MB", "max_wal_size": "512MB", "min_wal_size": "80MB", "log_min_messages": "warning",
+        }  # fmt: skip
         found["bootstrap"]["dcs"]["postgresql"]["parameters"] |= small
         server = found["postgresql"]
         server |= dict.fromkeys(("listen", "connect_address"), f"127.0.0.1:{node.sql}")

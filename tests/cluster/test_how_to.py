@@ -41,22 +41,15 @@ class Machines:
         self.port = postmaster.free_port()
         service = service_dsn(server)
         replicator: dict[str, str | int] = {
-            "host": "127.0.0.1",
-            "port": server.port,
-            "user": "replicator",
-            "password": "change me",
-        }
+            "host": "127.0.0.1", "port": server.port, "user": "replicator", "password": "change me",
+        }  # fmt: skip
         both = {"host": "127.0.0.1,127.0.0.1", "port": f"{server.port},{self.port}"}
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
         self.environment = kept | {
-            "FOLDER": str(self.folder),
-            "PRIMARY": make_conninfo("", **replicator),
-            "STANDBY": self.standby(),
-            "SERVICE": service,
-            "SERVICE_STANDBY": make_conninfo(service, port=self.port),
-            "OTHER": make_conninfo(server.superuser_dsn(), dbname="other"),
-            "BOTH": make_conninfo(server.dsn, **both),
-        }
+            "FOLDER": str(self.folder), "PRIMARY": make_conninfo("", **replicator), "STANDBY": self.standby(),
+            "SERVICE": service, "SERVICE_STANDBY": make_conninfo(service, port=self.port),
+            "OTHER": make_conninfo(server.superuser_dsn(), dbname="other"), "BOTH": make_conninfo(server.dsn, **both),
+        }  # fmt: skip
         self.path = [str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 
     def standby(self) -> str:

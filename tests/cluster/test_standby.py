@@ -28,18 +28,12 @@ OF_THE_SERVER = "it is about the server itself: its settings, sessions and stati
 NOT_ROLLED_UP = "what taskqueue.maintain has not rolled up is in an unlogged table, which a standby does not have"
 THE_TIME = "it answers with the time of the server that is asked"
 DIFFERENT = {
-    "monitor.health": OF_THE_SERVER,
-    "monitor.health_session": OF_THE_SERVER,
-    "monitor.health_snapshot": OF_THE_SERVER,
-    "monitor.health_standby": OF_THE_SERVER,
-    "monitor.health_table": OF_THE_SERVER,
-    "monitor.resource_seen": NOT_ROLLED_UP,
-    "monitor.snapshot_holder": OF_THE_SERVER,
-    "monitor.site": NOT_ROLLED_UP,
-    "resource.describe_setup": THE_TIME,
-    "taskqueue.explain_job": NOT_ROLLED_UP,
-    "taskqueue.resources_not_rolled_up": NOT_ROLLED_UP,
-}
+    "monitor.health": OF_THE_SERVER, "monitor.health_session": OF_THE_SERVER,
+    "monitor.health_snapshot": OF_THE_SERVER, "monitor.health_standby": OF_THE_SERVER,
+    "monitor.health_table": OF_THE_SERVER, "monitor.resource_seen": NOT_ROLLED_UP,
+    "monitor.snapshot_holder": OF_THE_SERVER, "monitor.site": NOT_ROLLED_UP, "resource.describe_setup": THE_TIME,
+    "taskqueue.explain_job": NOT_ROLLED_UP, "taskqueue.resources_not_rolled_up": NOT_ROLLED_UP,
+}  # fmt: skip
 """Differences between the answers of a standby and of the primary, with reasons."""
 READS = ("brokerage.profile_faults", "brokerage.replay")
 """Public functions that are volatile and write nothing."""

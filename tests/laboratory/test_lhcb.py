@@ -33,13 +33,10 @@ def marginal(groups: Iterable[lhcb.Group], key: str) -> dict[str, tuple[int, int
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
-        ("Sites", "sites"),
-        ("BannedSites", "banned_sites"),
-        ("Platforms", "platforms"),
-        ("JobTypes", "job_types"),
+        ("Sites", "sites"), ("BannedSites", "banned_sites"), ("Platforms", "platforms"), ("JobTypes", "job_types"),
         ("CPUTime", "cpu_times"),
     ],
-)
+)  # fmt: skip
 def test_full_size_has_the_figures_of_the_data(full: list[lhcb.Group], key: str, kind: str) -> None:
     found = marginal(full, key)
     figures = {name: counts for name, counts in lhcb.table().figures[kind].items() if counts[1]}

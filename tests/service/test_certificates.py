@@ -259,21 +259,13 @@ def test_a_wrong_chain_is_refused(which: str, bundle: str) -> None:
 
 POLICY = "300a0608" + INHERITS_ALL
 NONSENSE = {
-    "nothing": "",
-    "null": "0500",
-    "no policy": "3000",
-    "a length only": "3003020100",
-    "another language": "300a300806062b0601050507",
-    "an endless length": "3080",
-    "a length of two bytes": "30820500",
-    "cut": "300d" + POLICY,
-    "two": f"300c{POLICY}" * 2,
-    "a set": "310c" + POLICY,
-    "a policy that is a set": "300c31" + POLICY[2:],
-    "a language that is no OID": "300c300a0408" + INHERITS_ALL,
+    "nothing": "", "null": "0500", "no policy": "3000", "a length only": "3003020100",
+    "another language": "300a300806062b0601050507", "an endless length": "3080", "a length of two bytes": "30820500",
+    "cut": "300d" + POLICY, "two": f"300c{POLICY}" * 2, "a set": "310c" + POLICY,
+    "a policy that is a set": "300c31" + POLICY[2:], "a language that is no OID": "300c300a0408" + INHERITS_ALL,
     "a length that is a text": "300f040100" + POLICY,
     "a policy that is a number": "300f300d0608" + INHERITS_ALL + "020100",
-}
+}  # fmt: skip
 
 
 def test_a_proxy_extension_is_read_as_others_write_it(bundle: str) -> None:

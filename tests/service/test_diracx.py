@@ -230,11 +230,7 @@ def test_the_client_of_diracx_works_with_the_adapter(
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "running": "Running",
-        "no command": [],
-        "command": [True, "Kill"],
-        "refused": 404,
+        "running": "Running", "no command": [], "command": [True, "Kill"], "refused": 404,
         "jobs": [{"JobID": 1, "Status": "Done"}, {"JobID": 2, "Status": "Killed"}, {"JobID": 7, "Status": "Waiting"}],
-        "page": [{"JobID": 7}],
-        "summary": [{"Status": "Done", "count": 1}],
-    }
+        "page": [{"JobID": 7}], "summary": [{"Status": "Done", "count": 1}],
+    }  # fmt: skip

@@ -134,11 +134,8 @@ class Machine:
         """Start a service that goes on."""
         log = (self._folder / f"{name}.log").open("w")
         words = [
-            sys.executable,
-            "-c",
-            "from broker.cli.program import main; main()",
-            *self.words(self.command(name)[1:]),
-        ]
+            sys.executable, "-c", "from broker.cli.program import main; main()", *self.words(self.command(name)[1:]),
+        ]  # fmt: skip
         self._started.append(subprocess.Popen(words, env=self.environment(name), stdout=log, stderr=log, text=True))
 
     def becomes_healthy(self, name: str) -> None:

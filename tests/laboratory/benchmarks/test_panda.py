@@ -52,26 +52,17 @@ def test_candidates_are_compared_up_to_equal_weights() -> None:
     theirs = {1: {"A": 2.0, "B": 1.0}, 2: {"A": 2.0, "B": 1.0}, 3: {"A": 2.0}, 4: {}, 5: {"A": 1.0}}
     ours = {1: {"A": 2.0, "B": 1.5}, 2: {"A": 2.0, "C": 1.0}, 3: {"B": 1.0}, 5: {"A": 1.0, "B": 1.0}}
     assert scenario.compared(theirs, ours) == {
-        "tasks": 5,
-        "same candidates": 2,
-        "of these none": 1,
-        "others of the same weight": 1,
-        "different": 2,
-        "candidates of both": 4,
-        "of another weight": 1,
-    }
+        "tasks": 5, "same candidates": 2, "of these none": 1, "others of the same weight": 1, "different": 2,
+        "candidates of both": 4, "of another weight": 1,
+    }  # fmt: skip
 
 
 def test_criteria_are_compared_up_to_the_choice_of_the_best() -> None:
     theirs = {(1, "A"): "+use", (1, "B"): "-low_weight", (1, "C"): "-cap", (1, "D"): "-disk"}
     ours = {
-        (1, "A"): "-low_weight",
-        (1, "B"): "+use",
-        (1, "C"): "-disk",
-        (1, "D"): "-disk",
-        (1, "E"): "",
+        (1, "A"): "-low_weight", (1, "B"): "+use", (1, "C"): "-disk", (1, "D"): "-disk", (1, "E"): "",
         (1, "F"): "-io",
-    }
+    }  # fmt: skip
     assert dict(scenario.differences(theirs, ours)) == {("-cap", "-disk"): 1, ("", "-io"): 1}
 
 

@@ -23,12 +23,8 @@ ASKED: list[Resource] = [{"CPUTime": 1}, {"CPUTime": 2}]
 def test_a_queue_says_owner_and_has_its_pool_among_the_job_types() -> None:
     wanted = {"OwnerDN": "/CN=a", "OwnerGroup": "g", "CPUTime": 500, "Sites": ["A", "B"], "SubmitPools": ["pool-1"]}
     assert dirac.definition(wanted) == {
-        "Owner": "/CN=a",
-        "OwnerGroup": "g",
-        "CPUTime": 500,
-        "Sites": ["A", "B"],
-        "JobTypes": ["pool-1"],
-    }
+        "Owner": "/CN=a", "OwnerGroup": "g", "CPUTime": 500, "Sites": ["A", "B"], "JobTypes": ["pool-1"],
+    }  # fmt: skip
     assert dirac.definition({**wanted, "JobTypes": ["User"]})["JobTypes"] == ["User", "pool-1"]
 
 
@@ -39,25 +35,13 @@ def test_no_pilot_of_workloads_with_pools_names_a_job_type(letter: str) -> None:
 
 def test_a_description_is_handed_on_as_the_matcher_does() -> None:
     resource: Resource = {
-        "Site": "A",
-        "CPUTime": 700,
-        "PilotType": "private",
-        "OwnerGroup": "g",
-        "OwnerDN": "/CN=a",
-        "NumberOfProcessors": 2,
-        "Tag": ["GPU"],
-        "BannedSite": ["B"],
-        "MaxRAM": 2000,
-    }
+        "Site": "A", "CPUTime": 700, "PilotType": "private", "OwnerGroup": "g", "OwnerDN": "/CN=a",
+        "NumberOfProcessors": 2, "Tag": ["GPU"], "BannedSite": ["B"], "MaxRAM": 2000,
+    }  # fmt: skip
     assert dirac.request(resource) == {
-        "Site": "A",
-        "CPUTime": 700,
-        "OwnerGroup": "g",
-        "Owner": "/CN=a",
-        "Tag": ["1Processors", "2Processors", "GPU", "MultiProcessor"],
-        "BannedSite": ["B"],
-        "MaxRAM": 2000,
-    }
+        "Site": "A", "CPUTime": 700, "OwnerGroup": "g", "Owner": "/CN=a",
+        "Tag": ["1Processors", "2Processors", "GPU", "MultiProcessor"], "BannedSite": ["B"], "MaxRAM": 2000,
+    }  # fmt: skip
     assert "Tag" not in dirac.request({"CPUTime": 1})
 
 

@@ -25,20 +25,12 @@ def running() -> Iterator[Running]:
     # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
     attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     program = [
-        sys.executable,
-        "-c",
-        f"{attentive}; from broker.cli.program import main; main()",
-        "demo",
-        "--jobs",
-        "2000",
-    ]
+        sys.executable, "-c", f"{attentive}; from broker.cli.program import main; main()", "demo", "--jobs", "2000",
+    ]  # fmt: skip
     with subprocess.Popen(
-        [*program, "--seconds", "3600", "--agents", "3"],
-        env={**kept, "BROKER_HOME": str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+        [*program, "--seconds", "3600", "--agents", "3"], env={**kept, "BROKER_HOME": str(home)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
         try:
             assert process.stdout is not None
             assert any("matches/s;" in line for line in process.stdout), process.communicate()

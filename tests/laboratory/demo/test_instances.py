@@ -19,11 +19,6 @@ def test_the_demo_of_instances_prints_its_parts(cli: Cli) -> None:
     printed = cli("demo", "instances", "--samples", 2)
     assert printed.code == 0
     for words in (
-        "nf-core/sarek",
-        "not for billing",
-        "one instance a step",
-        "packed",
-        "no packing costs less",
-        "Half of",
-    ):
+        "nf-core/sarek", "not for billing", "one instance a step", "packed", "no packing costs less", "Half of",
+    ):  # fmt: skip
         assert words in printed.out, words

@@ -25,39 +25,19 @@ SERVERS = [
 ]  # fmt: skip
 NUMBERS = ["0", "-1", "x", "", "1.5", "1e9", "9" * 30, str(2**31), str(2**63), "NaN", "inf", "-0", "٣", "1_0", " 1"]
 WORDS: dict[str, list[str]] = {
-    "kind": ["job", "owner", "task-queue", "queue"],
-    "what": ["job", "task", "match"],
+    "kind": ["job", "owner", "task-queue", "queue"], "what": ["job", "task", "match"],
     "algorithm": ["production_job", "analysis_job", "production_task", "jobs"],
-    "profile": ["documented", "panda2026", "own", "doc"],
-    "status": ["running", "finished", "online"],
-    "state": ["matched", "running"],
-    "outcome": ["finished", "failed"],
-    "site": ["S1", "SYN*"],
-    "ce": ["C1"],
-    "owner": ["alice"],
-    "owner_group": ["g1"],
-    "platform": ["P1"],
-    "tag": ["t"],
+    "profile": ["documented", "panda2026", "own", "doc"], "status": ["running", "finished", "online"],
+    "state": ["matched", "running"], "outcome": ["finished", "failed"], "site": ["S1", "SYN*"], "ce": ["C1"],
+    "owner": ["alice"], "owner_group": ["g1"], "platform": ["P1"], "tag": ["t"],
     "settings": ["NQUEUED_SAT_CAP=1", "jobbroker:NQUEUED_SAT_CAP=5"],
-    "changes": ["lease_time=1h", "policy=dirac", "heartbeat_time=", "shares"],
-    "name": ["alice", "100"],
-    "role": ["broker_agent", "broker_submitter"],
-    "attribute": ["JobType", "Owner"],
-    "value": ["User", "150"],
-    "key": ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP"],
-    "group": ["g1", "g3"],
-    "rule": ["memory", "cap"],
-    "based_on": ["documented"],
-    "offered": ["P1"],
-    "accepted": ["P2"],
-    "seconds": ["500", "5000"],
-    "older_than": ["1 day"],
-    "wanted": ["queue", "status", "task_id"],
-    "after": ["x", "1"],
-    "loop": ["timeouts"],
-    "reason": ["too old"],
-    "role_prefix": ["my_"],
-}
+    "changes": ["lease_time=1h", "policy=dirac", "heartbeat_time=", "shares"], "name": ["alice", "100"],
+    "role": ["broker_agent", "broker_submitter"], "attribute": ["JobType", "Owner"], "value": ["User", "150"],
+    "key": ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP"], "group": ["g1", "g3"], "rule": ["memory", "cap"],
+    "based_on": ["documented"], "offered": ["P1"], "accepted": ["P2"], "seconds": ["500", "5000"],
+    "older_than": ["1 day"], "wanted": ["queue", "status", "task_id"], "after": ["x", "1"], "loop": ["timeouts"],
+    "reason": ["too old"], "role_prefix": ["my_"],
+}  # fmt: skip
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -105,49 +85,27 @@ class Files:
         ]
         rng = Random("files")
         bad: dict[str, str | bytes] = {
-            "empty": b"",
-            "binary": bytes(rng.randrange(256) for _ in range(500)),
-            "latin1": '{"setup": "é"}'.encode("latin-1"),
-            "truncated": json.dumps(small)[:700],
-            "twice": '{"setup": "a", "setup": "b"}',
-            "surrogate": '{"setup": "\\ud800"}',
-            "nul": '{"setup": "a\\u0000b"}',
-            "zero": b'{"setup": "a\x00b"}',
+            "empty": b"", "binary": bytes(rng.randrange(256) for _ in range(500)),
+            "latin1": '{"setup": "é"}'.encode("latin-1"), "truncated": json.dumps(small)[:700],
+            "twice": '{"setup": "a", "setup": "b"}', "surrogate": '{"setup": "\\ud800"}',
+            "nul": '{"setup": "a\\u0000b"}', "zero": b'{"setup": "a\x00b"}',
             "deep": '{"queues": ' + "[" * 3000 + "]" * 3000 + "}",
             "numbers": '{"queues": {"Q": {"corecount": 1e999, "maxrss": -1e400}}}',
-            "nan": '{"queues": {"Q": {"corepower": NaN}}}',
-            "list": "[1, 2, null]",
-            "scalar": "7",
-            "lines": '{}\n[]\nnull\n"x"\n{"job_id": -1}\n',
-            "commas.csv": 'name,cpu\n"x\n,,,,\nx,y,z',
-            "bad.toml": "queues = [\n",
-            "mark": b"\xef\xbb\xbf{}",
-        }
+            "nan": '{"queues": {"Q": {"corepower": NaN}}}', "list": "[1, 2, null]", "scalar": "7",
+            "lines": '{}\n[]\nnull\n"x"\n{"job_id": -1}\n', "commas.csv": 'name,cpu\n"x\n,,,,\nx,y,z',
+            "bad.toml": "queues = [\n", "mark": b"\xef\xbb\xbf{}",
+        }  # fmt: skip
         hostile = [write(name, content) for name, content in bad.items()]
         for number in range(40):
             kind = rng.choice([small, small, [job], case, DESCRIPTION])
             hostile.append(write(f"spoilt{number}.json", encode(spoilt(rng, kind, rng.choice([1, 1, 2, 5])))))
         folder.joinpath("folder").mkdir()
         hostile += [
-            str(folder),
-            str(folder / "not there"),
-            "/dev/null",
-            "/proc/self/mem",
-            "-",
-            "",
-            "a\udcffb",
-            "x" * 300,
-        ]
+            str(folder), str(folder / "not there"), "/dev/null", "/proc/self/mem", "-", "", "a\udcffb", "x" * 300,
+        ]  # fmt: skip
         places = [
-            str(folder / "out.json"),
-            str(folder),
-            "/proc/x",
-            "/dev/full",
-            "/nonexistent/x",
-            "",
-            "-",
-            good[0] + "/x",
-        ]
+            str(folder / "out.json"), str(folder), "/proc/x", "/dev/full", "/nonexistent/x", "", "-", good[0] + "/x",
+        ]  # fmt: skip
         return cls(good, hostile, places)
 
 

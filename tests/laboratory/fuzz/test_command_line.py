@@ -156,12 +156,9 @@ def test_random_command_lines_never_kill_the_program(
         program: list[Any] = [sys.executable, "-c", "from broker.cli.program import main; main()"]
         program += [word.encode("utf-8", "surrogateescape") for word in words]
         done = subprocess.run(
-            program,
-            input=(stdin or "").encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            check=False,
+            program, input=(stdin or "").encode("utf-8", "surrogateescape"), capture_output=True, check=False,
             timeout=120,
-        )
+        )  # fmt: skip
         what = wrong(
             words, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
         )

@@ -19,12 +19,9 @@ from tests.laboratory.mutation.touched import Touch
 SECONDS = 25.0  # of tests, for one mutant
 # Files that tests share, so that a change of them may let tests see more.
 SHARED = (
-    "tests/core/oracle",
-    "tests/core/cases",
-    "tests/calls.py",
-    "tests/core/brokerage/rules/facts.py",
+    "tests/core/oracle", "tests/core/cases", "tests/calls.py", "tests/core/brokerage/rules/facts.py",
     "tests/core/taskqueue/cases.py",
-)
+)  # fmt: skip
 
 
 class Runner:

@@ -27,15 +27,10 @@ def made_of(condition: str, language: str = "sql") -> set[str]:
 
 def test_comparisons_conditions_and_constants_are_mutated() -> None:
     assert made_of("select 1 where a < 5 and b or c") >= {
-        "select 1 where a <= 5 and b or c",
-        "select 1 where a < 5 or b or c",
-        "select 1 where a < 5 and b and c",
-        "select 1 where a < 6 and b or c",
-        "select 1 where a < 4 and b or c",
-        "select 1 where true and b or c",
-        "select 1 where a < 5 and true or c",
-        "select 1 where a < 5 and b or false",
-    }
+        "select 1 where a <= 5 and b or c", "select 1 where a < 5 or b or c", "select 1 where a < 5 and b and c",
+        "select 1 where a < 6 and b or c", "select 1 where a < 4 and b or c", "select 1 where true and b or c",
+        "select 1 where a < 5 and true or c", "select 1 where a < 5 and b or false",
+    }  # fmt: skip
 
 
 def test_the_and_of_between_is_not_mutated() -> None:

@@ -20,17 +20,9 @@ from tests.calls import Connection
 from tests.commands import Cli
 
 SMALL = Scenario(
-    name="small",
-    hours=1,
-    queues=8,
-    scale=0.03,
-    files=8,
-    backlog=0.3,
-    pace=0.05,
-    cycle=20,
-    tick=5,
+    name="small", hours=1, queues=8, scale=0.03, files=8, backlog=0.3, pace=0.05, cycle=20, tick=5,
     shares={"MC Default": 3, "Reprocessing default": 1},
-)
+)  # fmt: skip
 
 
 def simulated(connection: Connection, scenario: Scenario, seed: int = 1, setup: str = "simulated") -> Run:

@@ -44,11 +44,8 @@ def target(service: Running, db: Db, token: Token, jobs: Jobs) -> Iterator[Targe
     queues = [queue for (queue,) in db.execute("select queue from monitor.queue where setup = %s limit 3", [SETUP])]
     change = ("select brokerage.keep_what_if(%s, '{}', '{}')", [SETUP])
     made.known |= {
-        "what_if_id": [number for (number,) in db.execute(*change)],
-        "job_id": ids[:12],
-        "task_id": tasks,
-        "attempt": [match["attempt"] for match in matches],
-        "queue": queues,
-    }
+        "what_if_id": [number for (number,) in db.execute(*change)], "job_id": ids[:12], "task_id": tasks,
+        "attempt": [match["attempt"] for match in matches], "queue": queues,
+    }  # fmt: skip
     yield made
     made.session.close()

@@ -36,12 +36,8 @@ STATES = [
 SITES = ["NORTH", "SOUTH", "nowhere"]
 NUMBERS: list[Any] = [0, 1, 2, 86400, "1", "86400", 1000.5]
 TIMES = [
-    "2026-03-28T12:00:00Z",
-    "2026-03-28 12:00:00",
-    "2026-03-28",
-    "0001-01-01T00:00:00+23:59",
-    "9999-12-31T23:59:59",
-]
+    "2026-03-28T12:00:00Z", "2026-03-28 12:00:00", "2026-03-28", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59",
+]  # fmt: skip
 COLUMNS = [
     "JobID", "Site", "OwnerGroup", "LastUpdateTime", "Owner", "Status", "SubmissionTime", "UserPriority",
     "HeartBeatTime", "RescheduleCounter", "nothing",

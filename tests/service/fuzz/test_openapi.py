@@ -30,12 +30,9 @@ from tests.service.fuzz.conftest import KINDS, Target
 
 GIVEN = os.environ.get("BROKER_TEST_FUZZ_SERVICE")
 CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
+    not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
     response_schema_conformance,
-]
+]  # fmt: skip
 SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 # Operations by their names, and how many examples of each are enough.
@@ -49,19 +46,15 @@ _RESULTS = list(SCHEMA.get_all_operations())
 OPERATIONS = {one.ok().definition.raw["operationId"]: one.ok() for one in _RESULTS if isinstance(one, Ok)}
 COLUMNS = sorted({name for listed in VIEWS.values() for name in listed.columns})
 WORDS: dict[str, list[Any]] = {
-    "parameter": COLUMNS,
-    "parameters": COLUMNS,
-    "grouping": COLUMNS,
+    "parameter": COLUMNS, "parameters": COLUMNS, "grouping": COLUMNS,
     "status": ["starting", "running", "holding", "transferring", None],
-    "outcome": ["finished", "failed", "cancelled", "closed"],
-    "profile": ["panda2026", "doc"],
+    "outcome": ["finished", "failed", "cancelled", "closed"], "profile": ["panda2026", "doc"],
     "resources": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
     "resource": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
     "requirements": [{"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}],
-    "settings": [{"NQUEUED_SAT_CAP": 1}],
-    "world": [{"queues": {}}, {"tasks": {}}],
+    "settings": [{"NQUEUED_SAT_CAP": 1}], "world": [{"queues": {}}, {"tasks": {}}],
     "value": [1, "NORTH", None, "2026-03-28T12:00:00Z", True],
-}
+}  # fmt: skip
 
 
 def meaningful(draw: st.DrawFn, value: Any, words: dict[str, list[Any]], key: str = "") -> Any:

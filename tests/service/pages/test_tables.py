@@ -28,14 +28,10 @@ def test_a_cell_has_its_link_and_its_escaped_text(value: object, link: str | Non
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([None, 5], ' class="n"'),
-        ([None, None], ""),
-        ([True], ""),
-        (["short", "x" * 61], ' class="words"'),
-        (["x" * 60], ""),
-        ([timedelta(1)], ""),
+        ([None, 5], ' class="n"'), ([None, None], ""), ([True], ""), (["short", "x" * 61], ' class="words"'),
+        (["x" * 60], ""), ([timedelta(1)], ""),
     ],
-)
+)  # fmt: skip
 def test_a_heading_is_aligned_as_its_column(values: list[object], expected: str) -> None:
     rows = [{"a": value} for value in values]
     assert tables.side(rows, "a", {}) == expected

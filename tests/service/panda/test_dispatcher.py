@@ -159,17 +159,11 @@ def test_the_fields_of_a_pilot_become_a_resource_description(
 @pytest.mark.parametrize(
     ("case", "got"),
     [
-        ((None, None, 8), True),
-        ((None, None, 1), True),
-        ((None, None, 16), False),
-        ((None, "SCORE", 1), True),
-        (("ucore", "MCORE", 8), True),
-        (("ucore", "MCORE", 1), False),
-        (("ucore", "SCORE", 1), True),
-        (("ucore", "SCORE", 8), False),
-        (("ucore", None, 8), True),
+        ((None, None, 8), True), ((None, None, 1), True), ((None, None, 16), False), ((None, "SCORE", 1), True),
+        (("ucore", "MCORE", 8), True), (("ucore", "MCORE", 1), False), (("ucore", "SCORE", 1), True),
+        (("ucore", "SCORE", 8), False), (("ucore", None, 8), True),
     ],
-)
+)  # fmt: skip
 def test_the_cores_of_a_pilot_are_those_of_its_queue(
     pilot: Pilots, insert: Insert, db: Db, case: tuple[str | None, str | None, int], got: bool
 ) -> None:
