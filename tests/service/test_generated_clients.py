@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.docs import pages
 from tests.service.conftest import Start
-from tests.service.test_page import run_blocks
+from tests.service.test_page import blocks, run_blocks
 
 pytestmark = pytest.mark.slow
 
@@ -22,14 +21,9 @@ refused 403
 """
 
 
-def blocks(kind: str) -> list[str]:
-    """The texts of the page's blocks of a kind."""
-    return [block.text for block in pages.by_name()[PAGE].blocks if block.kind == kind]
-
-
 def block(kind: str, word: str) -> str:
     """The one block with this word."""
-    (found,) = [text for text in blocks(kind) if word in text]
+    (found,) = [text for text in blocks(PAGE, kind) if word in text]
     return found
 
 

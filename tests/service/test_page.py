@@ -14,6 +14,11 @@ from tests.service.conftest import Start
 Printed = Callable[[str], str]
 
 
+def blocks(page: str, kind: str = "sh") -> list[str]:
+    """The texts of a page's blocks of a kind."""
+    return [block.text for block in pages.by_name()[page].blocks if block.kind == kind]
+
+
 def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -> str:
     """The output of blocks of sh, with a service at this URL. Skips where curl is missing."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
@@ -38,8 +43,7 @@ def printed(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Printed:
     """A function that runs the blocks of a page, but those that start a service, and gives what they print."""
 
     def run(name: str) -> str:
-        texts = [block.text for block in pages.by_name()[name].blocks if block.kind == "sh"]
-        texts = [text for text in texts if "broker serve" not in text and "--tls-cert" not in text]
+        texts = [text for text in blocks(name) if "broker serve" not in text and "--tls-cert" not in text]
         return run_blocks(texts, start().url, dsn, tmp_path, warm)
 
     return run

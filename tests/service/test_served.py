@@ -35,17 +35,25 @@ select job_id, attempts || '-' || replace(token::text, '-', '') from taskqueue.e
 
 
 class Agents:
-    """Agents that match, report and finish until no job is left. Each asks with its key until it is answered."""
+    """Agents that match, report and finish until no job is left. Each asks with its key until it is answered.
 
-    def __init__(self, url: str, token: str) -> None:
+    dies: whether the service itself may be away.
+    """
+
+    def __init__(self, url: str, token: str, *, dies: bool = False) -> None:
         self.got: dict[int, str] = {}
         self.finished: set[int] = set()
-        self.refused = 0  # calls that were answered by 503
+        self.refused = 0  # calls that were answered by 503, or not at all
         self.wrong: list[object] = []
-        self._url, self._token = url, token
+        self._url, self._token, self._dies = url, token, dies
         self._threads = [threading.Thread(target=self._run, args=[number]) for number in range(AGENTS)]
         for thread in self._threads:
             thread.start()
+
+    @property
+    def are_done(self) -> bool:
+        """Whether an agent has found no job left."""
+        return not all(thread.is_alive() for thread in self._threads)
 
     def join(self) -> None:
         """Wait until all have ended."""
@@ -67,7 +75,7 @@ class Agents:
                     self._work(client, match["job_id"], match["attempt"])
 
     def _work(self, client: httpx.Client, job_id: int, attempt: str) -> None:
-        if self.got.setdefault(job_id, attempt) != attempt:
+        if self.got.setdefault(job_id, attempt) is not attempt:  # another answer has brought the job
             self.wrong.append((job_id, attempt, self.got[job_id]))
         lease = [{"job_id": job_id, "attempt": attempt}]
         reported = self._until_answered(client, "/jobs/report", lease).json()
@@ -87,11 +95,15 @@ class Agents:
         self, client: httpx.Client, path: str, body: object, headers: dict[str, str] | None = None
     ) -> httpx.Response:
         while True:
-            answer = client.post(path, json=body, headers=headers)
-            if answer.status_code != 503:
-                return answer
+            try:
+                answer = client.post(path, json=body, headers=headers)
+                if answer.status_code != 503:
+                    return answer
+            except httpx.TransportError:
+                if not self._dies:
+                    raise
             self.refused += 1
-            time.sleep(0.02)
+            time.sleep(0.2 if self._dies else 0.02)
 
 
 @pytest.fixture

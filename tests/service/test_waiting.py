@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -10,12 +11,15 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.service.conftest import BASE, SETUP, Db, Jobs, Running, Token, bearer
+from tests.service.conftest import SETUP, Db, Jobs, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
 ANY = {"CPUTime": 86400}
 SOON = 3.0  # seconds: much less than the five after which an agent asks without news
+
+
+Waiting = Callable[..., list["Waits"]]
 
 
 class Waits:
@@ -67,11 +71,26 @@ def viewer(token: Token) -> str:
     return token("viewer", "prometheus")
 
 
-def test_a_job_that_arrives_is_given_to_a_waiting_agent(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
-) -> None:
-    waits = Waits(client, token("agent"))
-    _until_parked(client, viewer, 1)
+@pytest.fixture
+def agent_token(token: Token) -> str:
+    return token("agent")
+
+
+@pytest.fixture
+def waiting(client: httpx.Client, agent_token: str, viewer: str) -> Waiting:
+    """A function that makes agents wait, and comes back when all that were made do."""
+    made: list[Waits] = []
+
+    def make(count: int = 1, **more: Any) -> list[Waits]:
+        made.extend(Waits(client, agent_token, **more) for _ in range(count))
+        _until_parked(client, viewer, len(made))
+        return made[-count:]
+
+    return make
+
+
+def test_a_job_that_arrives_is_given_to_a_waiting_agent(waiting: Waiting, jobs: Jobs) -> None:
+    [waits] = waiting()
     began = time.monotonic()
     jobs(1)
     assert waits.jobs() == [1]
@@ -79,11 +98,10 @@ def test_a_job_that_arrives_is_given_to_a_waiting_agent(
 
 
 def test_callers_who_may_not_match_keep_no_job_from_an_agent(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
+    client: httpx.Client, viewer: str, waiting: Waiting, jobs: Jobs
 ) -> None:
     assert Waits(client, viewer).answer().status_code == 403  # the first that asks to wait in this setup
-    waits = Waits(client, token("agent"))
-    _until_parked(client, viewer, 1)
+    [waits] = waiting()
     ended = threading.Event()
 
     def ask_in_vain() -> None:
@@ -103,12 +121,8 @@ def test_callers_who_may_not_match_keep_no_job_from_an_agent(
     assert took < SOON
 
 
-def test_as_many_agents_are_woken_as_jobs_arrived(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
-    agent = token("agent")
-    first = [Waits(client, agent) for _ in range(2)]
-    _until_parked(client, viewer, 2)
-    later = [Waits(client, agent, wait=8) for _ in range(2)]
-    _until_parked(client, viewer, 4)
+def test_as_many_agents_are_woken_as_jobs_arrived(waiting: Waiting, jobs: Jobs) -> None:
+    first, later = waiting(2), waiting(2, wait=8)
     jobs(2)
     assert sorted(one.jobs()[0] for one in first) == [1, 2]
     assert all(one.seconds > 7 and not one.jobs() for one in later if one.answer())
@@ -117,87 +131,69 @@ def test_as_many_agents_are_woken_as_jobs_arrived(client: httpx.Client, token: T
 @pytest.mark.parametrize(
     "other", [{"CPUTime": 10}, {"CPUTime": 86400, "OwnerGroup": "others"}], ids=["CPUTime", "owner group"]
 )
-def test_an_agent_that_does_not_match_is_not_woken(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, other: dict[str, Any]
-) -> None:
-    agent = token("agent")
-    before = Waits(client, agent, wait=4, resources=[other])
-    _until_parked(client, viewer, 1)
-    waits = Waits(client, agent)
-    _until_parked(client, viewer, 2)
+def test_an_agent_that_does_not_match_is_not_woken(waiting: Waiting, jobs: Jobs, other: dict[str, Any]) -> None:
+    [before], [waits] = waiting(wait=4, resources=[other]), waiting()
     jobs(1)
     assert waits.jobs() == [1]
     assert before.answer().status_code == 204
     assert before.seconds == pytest.approx(4, abs=1)
 
 
-def test_a_second_alternative_of_a_request_counts(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
-    waits = Waits(client, token("agent"), resources=[{"CPUTime": 86400, "OwnerGroup": "others"}, ANY])
-    _until_parked(client, viewer, 1)
+def test_a_second_alternative_of_a_request_counts(waiting: Waiting, jobs: Jobs) -> None:
+    [waits] = waiting(resources=[{"CPUTime": 86400, "OwnerGroup": "others"}, ANY])
     jobs(1)
     assert waits.jobs() == [1]
     assert waits.seconds < SOON + 1
 
 
-def test_a_job_that_is_resumed_is_found_within_seconds(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, db: Db
-) -> None:
+def test_a_job_that_is_resumed_is_found_within_seconds(waiting: Waiting, jobs: Jobs, db: Db) -> None:
     jobs(3)
     db.execute("select taskqueue.hold(%s, 'owner', '/DC=org/CN=alice')", [SETUP])
-    agent = token("agent")
-    all_ = [Waits(client, agent) for _ in range(3)]
-    _until_parked(client, viewer, 3)
+    all_ = waiting(3)
     db.execute("select taskqueue.resume(%s, 'owner', '/DC=org/CN=alice')", [SETUP])
     assert sorted(one.jobs()[0] for one in all_) == [1, 2, 3]
     assert all(one.seconds < 15 for one in all_)
 
 
-def test_a_released_job_wakes_a_waiting_agent(client: httpx.Client, token: Token, viewer: str, jobs: Jobs) -> None:
+def test_a_released_job_wakes_a_waiting_agent(
+    client: httpx.Client, agent_token: str, waiting: Waiting, jobs: Jobs
+) -> None:
     jobs(1)
-    agent = token("agent")
-    (match,) = client.post("/match", json={"resources": [ANY]}, headers=bearer(agent)).json()["matches"]
-    waits = Waits(client, agent)
-    _until_parked(client, viewer, 1)
+    agent = bearer(agent_token)
+    (match,) = client.post("/match", json={"resources": [ANY]}, headers=agent).json()["matches"]
+    [waits] = waiting()
     lease = {"job_id": match["job_id"], "attempt": match["attempt"]}
-    client.post("/jobs/release", json=[lease], headers=bearer(agent))
+    client.post("/jobs/release", json=[lease], headers=agent)
     assert waits.jobs() == [1]
     assert waits.seconds < SOON + 1
 
 
 def test_a_caller_that_left_gets_no_job(
-    service: Running, client: httpx.Client, token: Token, viewer: str, jobs: Jobs
+    client: httpx.Client, agent_token: str, viewer: str, waiting: Waiting, jobs: Jobs
 ) -> None:
-    agent = token("agent")
-
     async def leave() -> None:
-        async with httpx.AsyncClient(base_url=service.url + BASE, timeout=1) as leaving:
+        async with httpx.AsyncClient(base_url=client.base_url, timeout=1) as leaving:
             with pytest.raises(httpx.ReadTimeout):
-                await leaving.post("/match", json={"resources": [ANY], "wait": 60}, headers=bearer(agent))
+                await leaving.post("/match", json={"resources": [ANY], "wait": 60}, headers=bearer(agent_token))
 
     asyncio.run(leave())
     _until_parked(client, viewer, 0)
-    waits = Waits(client, agent)
-    _until_parked(client, viewer, 1)
+    [waits] = waiting()
     jobs(1)
     assert waits.jobs() == [1]
 
 
 def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs
+    client: httpx.Client, agent_token: str, waiting: Waiting, jobs: Jobs
 ) -> None:
-    agent = token("agent")
     key = "7d6c3bb0-2f6b-4a3a-9d5a-6a2b7a1f0001"
-    waits = Waits(client, agent, request_id=key)
-    _until_parked(client, viewer, 1)
+    [waits] = waiting(request_id=key)
     jobs(2)
-    assert waits.answer().json() == Waits(client, agent, request_id=key).answer().json()
+    assert waits.answer().json() == Waits(client, agent_token, request_id=key).answer().json()
 
 
-def test_a_waiting_agent_gets_a_job_after_the_database_was_away(
-    client: httpx.Client, token: Token, viewer: str, jobs: Jobs, db: Db
-) -> None:
-    waits = Waits(client, token("agent"))
-    _until_parked(client, viewer, 1)
+def test_a_waiting_agent_gets_a_job_after_the_database_was_away(waiting: Waiting, jobs: Jobs, db: Db) -> None:
+    [waits] = waiting()
     db.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'broker_service'"
         " and datname = current_database()"

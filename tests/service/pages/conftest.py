@@ -20,6 +20,7 @@ from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
 
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
+AXE = "axe_playwright_python.sync_playwright"
 REFUSED = (NOTHING, "/act", "&value=-7")  # the browser notes each answer that refuses
 """A page that is not there."""
 
@@ -82,6 +83,14 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
+
+
+def faults(page: Any) -> list[tuple[str, str]]:
+    """Findings of the tool axe on a page, each with its place, and whether the page is wider than the screen."""
+    axe = pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
+    found = [(one["id"], one["nodes"][0]["html"][:200]) for one in axe.Axe().run(page).response["violations"]]
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return found + [("wider than the screen", page.url)] * wide
 
 
 def logged_in(db: Db, kind: str) -> str:

@@ -12,9 +12,7 @@ from broker.service.pages.actions import ACTIONS
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Running
-from tests.service.pages.conftest import People
-
-BASE = f"/setups/{SETUP}"
+from tests.service.pages.conftest import BASE, People
 
 
 def held(q: Calls) -> Any:

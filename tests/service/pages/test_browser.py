@@ -9,32 +9,12 @@ import pytest
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP
-from tests.service.pages.conftest import NOTHING, Tab
+from tests.service.pages.conftest import AXE, BASE, NOTHING, Tab, faults
+from tests.service.pages.test_pages import PATHS
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
 
-BASE = f"/setups/{SETUP}"
-PAGES = (
-    "",
-    "/task-queues",
-    "/jobs",
-    "/leases",
-    "/tasks",
-    "/queues",
-    "/sites",
-    "/limits",
-    "/runs",
-    "/instances",
-    "/settings",
-    "/configuration",
-    "/profile?profile=acme",
-    "/shares",
-    "/history",
-    "/what-if",
-    "/alerts",
-    "/health",
-    "/changes",
-)
+PAGES = (*(path for path in PATHS if path != "/profile"), "/profile?profile=acme", "/changes")
 SIZE = "/act?do=set-setting&of=taskqueue.queue_size"
 SCREENS = ((360, "light"), (1600, "dark"))
 OTHER_SCREENS = ((360, "dark"), (1600, "light"))
@@ -60,10 +40,7 @@ def test_each_page_is_accessible_and_fits_the_screen(tab: Tab, filled: Calls, wi
     for path in paths(filled):
         answer = page.goto(BASE + path)
         assert answer.status == (404 if path == NOTHING else 200), path
-        found = [(one["id"], one["nodes"][0]["html"][:200]) for one in axe.Axe().run(page).response["violations"]]
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            found.append(("wider than the screen", str(width)))
-        wrong += [(path, *one) for one in found]
+        wrong += [(path, *one) for one in faults(page)]
     assert wrong == []
 
 
@@ -186,7 +163,7 @@ def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
 
     def check() -> None:
         if scripts:  # of axe
-            wrong.extend((page.url, one["id"]) for one in axe.Axe().run(page).response["violations"])
+            wrong.extend(faults(page))
 
     page.goto(BASE)
     page.get_by_role("link", name="Settings", exact=True).click()

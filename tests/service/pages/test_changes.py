@@ -16,8 +16,7 @@ from broker.service.pages import actions
 from broker.service.pages.changes import CHANGES
 from tests.calls import Calls
 from tests.service.conftest import Db, Running
-from tests.service.pages.conftest import FIELD, Person
-from tests.service.pages.test_actions import BASE
+from tests.service.pages.conftest import BASE, FIELD, Person
 from tests.service.pages.test_pages import Read
 
 Changers = Callable[[str], "Changer"]

@@ -10,9 +10,8 @@ import pytest
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Db, Running, Token, bearer
-from tests.service.pages.conftest import Look
+from tests.service.pages.conftest import BASE, Look
 
-BASE = f"/setups/{SETUP}"
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
 PATHS = (
     "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/limits", "/runs", "/instances", "/shares",

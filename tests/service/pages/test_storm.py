@@ -5,11 +5,10 @@ import pytest
 from broker.operate import loops
 from tests.calls import Calls
 from tests.service.conftest import SETUP
-from tests.service.pages.conftest import Look, Tab
+from tests.service.pages.conftest import AXE, BASE, Look, Tab, faults
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
 
-BASE = f"/setups/{SETUP}"
 PAGES = ("", "/alerts", "/sites", "/leases", "/task-queues", "/history?about=site", "/history?figure=ends_at_site")
 SITES = 300
 MOST = 400_000  # bytes of a page
@@ -92,7 +91,5 @@ def test_each_page_is_accessible_and_fits_the_screen_in_a_storm(
     wrong = []
     for path in PAGES:
         assert page.goto(BASE + path).status == 200
-        wrong += [(path, one["id"]) for one in axe.Axe().run(page).response["violations"]]
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            wrong.append((path, "wider than the screen"))
+        wrong += [(path, *one) for one in faults(page)]
     assert wrong == []

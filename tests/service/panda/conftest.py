@@ -58,6 +58,19 @@ def pilot(service: Running, token: Token) -> Iterator[Pilots]:
 
 
 @pytest.fixture
+def one(pilot: Pilots, insert: "Insert") -> Pilot:
+    """A pilot, and job 71, which waits."""
+    insert(71)
+    return pilot()
+
+
+def stored(db: Db) -> list[Any]:
+    """The leases and the ends of jobs."""
+    leases = db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall()
+    return [leases, db.execute("select job_id, outcome from taskqueue.ended").fetchall()]
+
+
+@pytest.fixture
 def insert(db: Db) -> Insert:
     """A function that inserts a job with a payload and further requirements."""
 

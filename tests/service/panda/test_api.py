@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import Db, Running, Token, bearer
-from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots
+from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots, stored
 
 DONE = {"success": True, "message": "", "data": {"StatusCode": 0, "command": None}}
 KILL = {"success": True, "message": "", "data": {"StatusCode": 0, "command": "tobekilled"}}
@@ -20,9 +20,7 @@ def statuses(pilot: Pilot, *job_ids: int) -> Any:
     return [(one["job_id"], one["status"], one["attempt_number"]) for one in answer["data"]]
 
 
-def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: Db) -> None:
-    insert(71)
-    one = pilot()
+def test_a_job_is_got_run_and_ended(one: Pilot, db: Db) -> None:
     got = one.v1("acquire_jobs", site_name=QUEUE, memory=2000, node="node 1", prod_source_label="managed")
     assert (got["success"], got["message"], got["data"]["StatusCode"]) == (True, "", 0)
     (job,) = got["data"]["jobs"]
@@ -126,24 +124,19 @@ def test_a_queue_of_eight_cores_gets_jobs_of_eight_cores_and_enough_memory(
     ],
 )
 def test_a_wrong_member_is_named_and_nothing_is_stored(
-    pilot: Pilots, insert: Insert, db: Db, call: tuple[str, dict[str, Any]], words: str
+    one: Pilot, db: Db, call: tuple[str, dict[str, Any]], words: str
 ) -> None:
     method, members = call
-    insert(71)
-    one = pilot()
     if method == "update_job":
         one.v1("acquire_jobs", site_name=QUEUE)
-    before = db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall()
+    before = stored(db)
     answer = one.v1(method, **members)
     assert (answer["success"], answer["data"]) == (False, None)
     assert words in answer["message"]
-    assert db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall() == before
-    assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
+    assert stored(db) == before
 
 
-def test_one_wrong_update_of_many_stores_none(pilot: Pilots, insert: Insert) -> None:
-    insert(71)
-    one = pilot()
+def test_one_wrong_update_of_many_stores_none(one: Pilot) -> None:
     one.v1("acquire_jobs", site_name=QUEUE)
     listed = [{"job_id": 71, "job_status": "finished"}, {"job_id": 0, "job_status": "finished"}]
     assert not one.v1("update_jobs_bulk", job_list=listed)["success"]

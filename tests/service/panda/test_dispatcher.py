@@ -8,12 +8,10 @@ import httpx
 import pytest
 
 from tests.service.conftest import Db, Running, Start, Token, bearer
-from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots
+from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots, stored
 
 
-def test_a_job_is_got_run_and_ended(pilot: Pilots, insert: Insert, db: Db) -> None:
-    insert(71)
-    one = pilot()
+def test_a_job_is_got_run_and_ended(one: Pilot, db: Db) -> None:
     job = one.older("getJob", siteName=QUEUE, node="node 1", mem="2000.5", prodSourceLabel="managed")
     assert job == {
         **SPEC, "prodUserID": "/DC=org/CN=alice", "coreCount": 1, "minRamCount": 0, "maxCpuCount": 5000, "nSent": 0,
@@ -45,10 +43,8 @@ def test_a_pilot_that_accepts_no_json_gets_form_fields(pilot: Pilots, insert: In
     assert names == ("resource_name", "mincore", "maxcore", "minrampercore", "maxrampercore")
 
 
-def test_compressed_json_without_its_header_is_read(pilot: Pilots, insert: Insert) -> None:
+def test_compressed_json_without_its_header_is_read(one: Pilot) -> None:
     """Pilots of today send this, and read either encoding."""
-    insert(71)
-    one = pilot()
 
     def post(method: str, content: bytes) -> httpx.Response:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -83,9 +79,7 @@ def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None
     assert {last["PandaID"], *(job["PandaID"] for job in many["jobs"])} == {1, 2, 3}
 
 
-def test_an_update_of_a_cancelled_job_is_answered_with_kill(pilot: Pilots, insert: Insert, db: Db) -> None:
-    insert(71)
-    one = pilot()
+def test_an_update_of_a_cancelled_job_is_answered_with_kill(one: Pilot, db: Db) -> None:
     one.older("getJob", siteName=QUEUE)
     db.execute("select taskqueue.cancel_job('default', 71, 'not needed')")
     assert one.older("updateJob", jobId=71, state="running", attemptNr=1)["command"] == "tobekilled"
@@ -211,20 +205,17 @@ def test_a_job_without_an_object_as_payload_can_still_be_ended(pilot: Pilots, in
     ],
 )
 def test_bad_fields_are_named_and_nothing_is_stored(
-    pilot: Pilots, insert: Insert, db: Db, call: tuple[str, dict[str, Any]], words: str
+    one: Pilot, db: Db, call: tuple[str, dict[str, Any]], words: str
 ) -> None:
     method, fields = call
-    insert(71)
-    one = pilot()
     if method == "updateJob":
         one.older("getJob", siteName=QUEUE)
-    before = db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall()
+    before = stored(db)
     answer = one.older(method, **fields)
     assert answer["StatusCode"] == 30
     assert words in answer["errorDialog"]
     assert one.encoded(method, **fields) == {"StatusCode": "30", "errorDialog": answer["errorDialog"]}
-    assert db.execute("select job_id, state, reported_at from taskqueue.lease").fetchall() == before
-    assert db.execute("select count(*) from taskqueue.ended").fetchone() == (0,)
+    assert stored(db) == before
 
 
 def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:
@@ -252,10 +243,8 @@ def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Token, d
 
 
 @pytest.mark.own_database
-def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, insert: Insert, db: Db) -> None:
+def test_an_update_that_cannot_be_stored_now_may_be_repeated(one: Pilot, db: Db) -> None:
     """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
-    insert(71)
-    one = pilot()
     assert one.older("getJob", siteName=QUEUE)["PandaID"] == 71
     db.execute("alter function taskqueue.finish_jobs rename to finish_jobs_away")
     try:

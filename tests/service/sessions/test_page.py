@@ -5,16 +5,14 @@ from pathlib import Path
 from psycopg.types.json import Jsonb
 
 from tests.cookies import digest
-from tests.core.docs import pages
 from tests.service.conftest import Db
-from tests.service.test_page import run_blocks
+from tests.service.test_page import blocks, run_blocks
 
 PERSON = {"iss": "https://issuer.example.org", "sub": "3f2a77", "wlcg.groups": ["/atlas/production"]}
 
 
 def test_the_commands_of_the_page_about_logins_work(db: Db, dsn: str, tmp_path: Path, warm: Path) -> None:
-    texts = [block.text for block in pages.by_name()["broker/docs/how-to/log-in.md"].blocks if block.kind == "sh"]
-    started, credentials, served, sessions = texts
+    started, credentials, served, sessions = blocks("broker/docs/how-to/log-in.md")
     assert "broker serve --open" in started and "serve --behind-proxy" in served
     run_blocks([credentials], "", dsn, tmp_path, warm)
     for number, person in enumerate((PERSON, {**PERSON, "sub": "other"})):
