@@ -24,6 +24,7 @@ from broker.server.embedded import Server
 from broker.server.service import service_dsn
 from broker.upgrade import upgrade
 from tests.core.upgrade.test_how_to import blocks
+from tests.service.test_page import bash
 from tests.throwaway import NOT_DURABLE
 
 
@@ -58,13 +59,7 @@ class Machines:
     def run(self, script: str) -> str:
         """The output of a program of pgbroker. The doctor finds problems, since nobody runs the loops."""
         script = f'broker() {{ command broker "$@" || [[ "$*" == *doctor* ]]; }}\n{script}'
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", script],
-            env=self.environment | {"PATH": os.pathsep.join(self.path)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return bash(script, Path.cwd(), self.environment | {"PATH": os.pathsep.join(self.path)})
 
     def run_server(self, script: str) -> None:
         """Programs of PostgreSQL, as the account of the server. Both servers are on one machine: another port."""

@@ -27,6 +27,7 @@ from broker.upgrade import upgrade
 from tests.cluster.patroni import Cluster, wait_until
 from tests.core.docs import pages
 from tests.service.conftest import BASE, SETUP, bearer, insert_jobs
+from tests.service.test_page import bash
 
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))
 LONGEST = 30.0  # seconds of an outage
@@ -290,10 +291,7 @@ class Page:
 
     def _run(self, script: str) -> str:
         file = self._work.cluster.nodes["a"].folder / "patroni.yml"
-        words = ["bash", "-euo", "pipefail", "-c", script.replace("/etc/patroni/patroni.yml", str(file))]
-        done = subprocess.run(words, env=self._environment, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return bash(script.replace("/etc/patroni/patroni.yml", str(file)), Path.cwd(), self._environment, 120)
 
     def maintain(self) -> float:
         """Strict mode, an upgrade, and a switchover: the seconds in which agents had no answer."""

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,16 @@ def blocks(page: str, kind: str = "sh") -> list[str]:
     return [block.text for block in pages.by_name()[page].blocks if block.kind == kind]
 
 
+def bash(script: str, folder: Path, environment: Mapping[str, str], seconds: float | None = None) -> str:
+    """The output of a script that ends well, and in this time."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
+        check=False, timeout=seconds,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
 def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -> str:
     """The output of blocks of sh, with a service at this URL. Skips where curl is missing."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
@@ -27,14 +37,7 @@ def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -
     for text in texts:
         if "curl" in text and not any(Path(place, "curl").exists() for place in path.split(os.pathsep)):
             pytest.skip("curl is not installed")
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", text],
-            cwd=folder,
-            env={**kept, "BROKER_DSN": dsn, "PATH": path, "URL": url},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-        printed += done.stdout
+        printed += bash(text, folder, {**kept, "BROKER_DSN": dsn, "PATH": path, "URL": url})
     return printed
 
 

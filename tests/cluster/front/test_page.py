@@ -2,15 +2,15 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
-from tests.cluster.front.conftest import Cluster
+from tests.cluster.front.conftest import Cluster, changed
+from tests.service.test_page import bash
 
 PAGE = Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "shards.md"
 
@@ -31,17 +31,12 @@ def test_the_commands_of_the_page_about_several_servers_work(cluster: Cluster, w
     script = script.replace("user=postgres", "user=cluster_super password='not a secret'")
     path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-    done = subprocess.run(
-        ["bash", "-uo", "pipefail", "-c", "set -e\n" + _once(script)],
-        cwd=tmp_path, env={**kept, "PATH": path}, capture_output=True, text=True, check=False, timeout=280,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert "setup lhcb is on shard a" in done.stdout
-    assert done.stdout.count("front and shards go together") == 2
-    assert '{"status":"ready"}' in done.stdout
-    assert re.search(r"setup lhcb is on shard c: \d+ rows, calls were refused for", done.stdout)
-    shards = make_conninfo("", **{**where, "dbname": "shard_c"})
-    with psycopg.connect(shards) as connection:
+    shown = bash(_once(script), tmp_path, {**kept, "PATH": path}, 280)
+    assert "setup lhcb is on shard a" in shown
+    assert shown.count("front and shards go together") == 2
+    assert '{"status":"ready"}' in shown
+    assert re.search(r"setup lhcb is on shard c: \d+ rows, calls were refused for", shown)
+    with psycopg.connect(changed(cluster.front, dbname="shard_c")) as connection:
         held = connection.execute("select setup, job_id from taskqueue.lease").fetchall()
     assert held == [("lhcb", 1)]
 

@@ -35,6 +35,11 @@ def folder(name: str) -> list[Path]:
 def run_script(name: str, *arguments: str | Path) -> None:
     """Run a script of the folder database/ with its arguments."""
     program("openssl")
-    words = ["sh", str(KIT / "database" / name), *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    check("sh", KIT / "database" / name, *arguments)
+
+
+def check(*words: str | Path) -> str:
+    """Run a program that ends well; returns what it said."""
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stderr

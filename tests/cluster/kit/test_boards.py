@@ -1,7 +1,6 @@
 """The boards of Grafana: the service has every metric and label of their queries, and every SQL query runs."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from broker.cluster.commands.kit import KIT
 from broker.operate import loops
 from tests.calls import Calls
-from tests.cluster.kit.files import program
+from tests.cluster.kit.files import check, program
 from tests.cluster.kit.queries import BOARDS, plain, targets
 from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer
 
@@ -100,10 +99,7 @@ def test_prometheus_can_parse_every_query(tmp_path: Path) -> None:
     ]
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "boards", "rules": rules}]}))
-    done = subprocess.run(
-        [program("promtool"), "check", "rules", str(file)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    check(program("promtool"), "check", "rules", file)
 
 
 def test_every_sql_query_runs_for_a_viewer(filled: Calls, db: Db) -> None:

@@ -1,13 +1,13 @@
 """The page containers.md: its commands that need no Docker make the files that compose reads."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import yaml
 
 from tests.cluster.kit.files import program
 from tests.core.docs import pages
+from tests.service.test_page import bash
 
 PAGE = pages.by_name()["broker/docs/how-to/containers.md"]
 
@@ -17,12 +17,8 @@ def test_the_script_of_the_page_makes_the_files_ready_for_compose(tmp_path: Path
     for name in ("server.pem", "server.key", "ca.pem"):
         (tmp_path / name).write_text("x")
     (script,) = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script.replace("NAME=broker.example.org", "NAME=grid.example.net")],
-        env={**os.environ, "PATH": f"{warm}{os.pathsep}{os.environ['PATH']}"},
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    environment = {**os.environ, "PATH": f"{warm}{os.pathsep}{os.environ['PATH']}"}
+    bash(script.replace("NAME=broker.example.org", "NAME=grid.example.net"), tmp_path, environment)
     folder = tmp_path / "kit" / "container"
     compose = yaml.safe_load((folder / "compose.yaml").read_text())
     assert compose["services"]["service"]["networks"]["default"]["aliases"] == ["grid.example.net"]

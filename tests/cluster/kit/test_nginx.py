@@ -2,12 +2,11 @@
 
 import json
 import ssl
-import subprocess
 from pathlib import Path
 
 import httpx
 
-from tests.cluster.kit.files import program, text_of
+from tests.cluster.kit.files import check, program, text_of
 from tests.core.docs import pages
 from tests.service.authority import Signer
 from tests.service.conftest import BASE, Db, Start, Token, bearer, free_port
@@ -38,9 +37,7 @@ def test_the_page_shows_the_nginx_file_of_the_kit() -> None:
 
 def test_nginx_reads_the_file(ca: Signer) -> None:
     file = whole(Path.cwd(), 8443, "127.0.0.1:8765")
-    done = subprocess.run([program("nginx"), "-t", "-c", str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "[warn]" not in done.stderr
+    assert "[warn]" not in check(program("nginx"), "-t", "-c", file)
 
 
 def test_nginx_lets_large_submissions_pass_and_no_large_matches(

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.kit.files import program, text_of
+from tests.cluster.kit.files import check, program, text_of
 from tests.cluster.kit.test_database import _SETTING
 from tests.core.docs import pages
+from tests.service.test_page import bash
 from tests.throwaway import programs
 
 PAGE = pages.by_name()["broker/docs/how-to/a-server-that-takes-over.md"]
@@ -96,10 +97,7 @@ def test_the_environment_has_a_password_for_each_login() -> None:
 def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "patroni.service"
     unit.write_text(text_of("patroni/patroni.service", {"/opt/pgbroker/bin/": f"{BIN}/"}))
-    done = subprocess.run(
-        [program("systemd-analyze"), "verify", str(unit)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert check(program("systemd-analyze"), "verify", unit) == ""
 
 
 def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path) -> None:
@@ -116,12 +114,8 @@ def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path
     install, start, wait, dsn = blocks[:4]  # tests/cluster runs the others
     edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it in words
     script = "".join([install, edit, start, wait, dsn]).replace("/etc/", f"{tmp_path}/etc/").replace("-o postgres ", "")
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script.replace("PATH=/opt/pgbroker/bin:$PATH\n", "")],
-        cwd=tmp_path, env={**os.environ, "PATH": f"{tmp_path}/bin:{warm}:{BIN}:{os.environ['PATH']}"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    environment = {**os.environ, "PATH": f"{tmp_path}/bin:{warm}:{BIN}:{os.environ['PATH']}"}
+    bash(script.replace("PATH=/opt/pgbroker/bin:$PATH\n", ""), tmp_path, environment)
     folder = tmp_path / "etc" / "patroni"
     assert {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()} == {
         "patroni.yml": 0o600, "patroni.env": 0o600,

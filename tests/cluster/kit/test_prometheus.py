@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from tests.calls import Calls
-from tests.cluster.kit.files import program, text_of
+from tests.cluster.kit.files import check, program, text_of
 from tests.cluster.kit.queries import plain, targets
 from tests.service.authority import Signer
 from tests.service.conftest import Token, free_port
@@ -31,9 +31,7 @@ def written(folder: Path, target: str) -> Path:
 
 
 def test_promtool_reads_the_file(ca: Signer) -> None:
-    asked = [program("promtool"), "check", "config", str(written(Path.cwd(), "localhost:443"))]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    check(program("promtool"), "check", "config", written(Path.cwd(), "localhost:443"))
 
 
 def test_prometheus_scrapes_the_service_and_evaluates_the_boards(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from broker.cluster.commands.kit import KIT
-from tests.cluster.kit.files import folder, program, text_of
+from tests.cluster.kit.files import check, folder, program, text_of
 from tests.core.docs import commands
 from tests.service.conftest import Db
 
@@ -35,10 +35,8 @@ def unit(path: Path) -> configparser.RawConfigParser:
 
 
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
-    analyze = program("systemd-analyze")
-    names = [str(installed(tmp_path) / path.name) for path in UNITS]
-    done = subprocess.run([analyze, "verify", *names], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    names = [installed(tmp_path) / path.name for path in UNITS]
+    assert check(program("systemd-analyze"), "verify", *names) == ""
 
 
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import psycopg
@@ -22,6 +23,20 @@ from broker.errors import BrokerError
 
 TOP = Path(__file__).parents[3]
 TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
+
+
+def needs(peer: ModuleType) -> None:
+    """Skip a test where a peer is not installed."""
+    try:
+        peer.require()
+    except BrokerError as error:
+        pytest.skip(error.message)
+
+
+def ran(*words: str) -> "subprocess.CompletedProcess[str]":
+    """A run of the program with these words, however it ends."""
+    command = [sys.executable, "-m", "benchmarks", *words]
+    return subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
 
 
 def shown() -> list[list[str]]:
@@ -42,9 +57,7 @@ def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]
     """Run a command; returns its tables. Scenarios other than plain matching take minutes, and run on request only."""
     if not os.environ.get("BROKER_TEST_BENCHMARKS") and (scenario_of(words) != "match" or "--workload" in words):
         pytest.skip("BROKER_TEST_BENCHMARKS=1 runs every scenario")
-    command = [sys.executable, "-m", "benchmarks", *words, "--json", "--results", str(results)]
-    command += ["--dsn", dsn] if dsn else []
-    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    done = ran(*words, "--json", "--results", str(results), *(["--dsn", dsn] if dsn else []))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["scenario"] == scenario_of(words)
@@ -155,11 +168,8 @@ def test_the_costs_of_several_sizes_are_measured_in_turn(server_dsn: str, tmp_pa
     options = "--cases 1000:10,2000:10,2000:20 --clients 2 --seconds 1 --rounds 1"
     (table,) = measure("flat", options, server_dsn, tmp_path)
     small, large, more = table["rows"]
-    assert [row["what"] for row in table["rows"]] == [
-        "1,000 jobs, 10 queues",
-        "2,000 jobs, 10 queues",
-        "2,000 jobs, 20 queues",
-    ]
+    sizes = ("1,000 jobs, 10 queues", "2,000 jobs, 10 queues", "2,000 jobs, 20 queues")
+    assert tuple(row["what"] for row in table["rows"]) == sizes
     assert small["buffers ratio"] is None
     assert large["buffers ratio"] == pytest.approx(large["buffers"] / small["buffers"])
     assert more["buffers ratio"] == pytest.approx(more["buffers"] / large["buffers"])
@@ -200,10 +210,7 @@ def test_finding_nothing_is_measured_beside_finding_a_job(server_dsn: str, tmp_p
 
 
 def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -> None:
-    try:
-        dirac.require()
-    except BrokerError as error:
-        pytest.skip(error.message)
+    needs(dirac)
     (table,) = measure("peer", TINY, server_dsn, tmp_path)
     theirs, ours = table["rows"]
     check_costs(table["rows"])
@@ -212,10 +219,7 @@ def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -
 
 
 def test_diracs_matcher_is_measured_beside_the_service(server_dsn: str, tmp_path: Path) -> None:
-    try:
-        matcher.require()
-    except BrokerError as error:
-        pytest.skip(error.message)
+    needs(matcher)
     (table,) = measure("matcher", f"{TINY} --requests 200", server_dsn, tmp_path)
     theirs, *ours = table["rows"]
     assert (theirs["what"], theirs["ratio"], len(ours)) == ("DIRAC: Matcher", None, 2)
@@ -238,10 +242,7 @@ def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Pa
 
 
 def test_panda_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -> None:
-    try:
-        panda.require()
-    except BrokerError as error:
-        pytest.skip(error.message)
+    needs(panda)
     costs, decided, differing = measure("panda", "--cases 8:20 --rounds 1", server_dsn, tmp_path)
     theirs, dry, real = costs["rows"]
     assert (theirs["what"], theirs["ratio"]) == ("PanDA: doBrokerage", 1)
@@ -294,11 +295,9 @@ def test_a_benchmark_without_a_scenario_measures_matching(server_dsn: str, tmp_p
 
 
 def test_the_help_names_all_options() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--help"], cwd=TOP, capture_output=True, text=True, check=True
-    )
+    said = ran("--help").stdout
     for words in shown():
-        assert all(word in done.stdout for word in words if word.startswith("--"))
+        assert all(word in said for word in words if word.startswith("--"))
 
 
 def test_the_service_is_measured_and_loses_nothing(server_dsn: str, tmp_path: Path) -> None:
@@ -424,16 +423,14 @@ def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     ],
 )
 def test_a_wrong_option_is_refused_before_anything_is_done(option: str, value: str, said: str) -> None:
-    command = [sys.executable, "-m", "benchmarks", option, value]
-    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    done = ran(option, value)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("options", [("--folder", "/nosuch/folder"), ("--set", "fsync"), ("--set", "no_such=1")])
 def test_a_server_that_cannot_be_made_is_an_error_in_two_lines(options: tuple[str, str]) -> None:
-    command = [sys.executable, "-m", "benchmarks", *options]
-    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    done = ran(*options)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
     assert options[1].split("=")[0] in done.stderr

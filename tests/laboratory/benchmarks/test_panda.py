@@ -12,6 +12,7 @@ from benchmarks.panda.server import Server
 from benchmarks.scenarios import panda as scenario
 from broker.errors import BrokerError
 from broker.laboratory.grid import grid
+from tests.laboratory.benchmarks.test_benchmarks import needs
 
 FILES = [SimpleNamespace(lfn=name) for name in "abc"]
 DATA = StoredData(
@@ -76,10 +77,7 @@ def test_the_error_of_a_missing_panda_names_the_commands_to_install_it(monkeypat
 
 
 def test_links_get_the_names_that_panda_uses() -> None:
-    try:
-        panda.require()
-    except BrokerError as error:
-        pytest.skip(error.message)
+    needs(panda)
     world = grid(1, 12, 4)
     world["links"] = [
         {"src": "S", "dst": nucleus, "closeness": 3, "queued": 4, "mbps_1w": 2.5} for nucleus in world["nuclei"]

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.service.authority import make
 from tests.service.conftest import SETUP, Credential, Db, Token
 from tests.service.dirac.conftest import JDL, SITE, Insert
 from tests.service.issuer import AUDIENCE, Issuer
@@ -68,25 +67,15 @@ class Dirac:
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A folder with a certificate for this machine and its key, and the folder of authorities that holds it, too."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    text = made.public_bytes(serialization.Encoding.PEM)
-    (tmp_path / "cert.pem").write_bytes(text)
-    (tmp_path / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = make([(x509.NameOID.COMMON_NAME, "localhost")], None, (address, False))
+    (tmp_path / "cert.pem").write_text(made.pem)
+    (tmp_path / "key.pem").write_text(made.key_pem)
     # OpenSSL looks for an authority by the hash of its name, without the outer header
-    number = int.from_bytes(hashlib.sha1(name.public_bytes()[2:]).digest()[:4], "little")
+    name = made.certificate.subject.public_bytes()[2:]
+    number = int.from_bytes(hashlib.sha1(name).digest()[:4], "little")
     (tmp_path / "authorities").mkdir()
-    (tmp_path / "authorities" / f"{number:08x}.0").write_bytes(text)
+    (tmp_path / "authorities" / f"{number:08x}.0").write_text(made.pem)
     return tmp_path
 
 
