@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ from broker.errors import EmbeddedError
 from broker.server import account as accounts
 from broker.server import binaries, postmaster
 from broker.server.binaries import clean_environment
-from tests.cluster.kit.files import program, text_of
-from tests.service.conftest import Db
+from tests.cluster.kit.files import text_of
+from tests.service.conftest import Db, program, wait_until
 
 _SOON = 60.0  # seconds in which an awaited event has happened
 NAMES = ("a", "b", "voter")
@@ -239,14 +238,6 @@ class Cluster:
             for left in psutil.wait_procs(processes, timeout=20)[1]:
                 left.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def wait_until(there: Callable[[], bool], why: Callable[[], str], seconds: float = _SOON) -> None:
-    """Wait for something that comes soon."""
-    until = time.monotonic() + seconds
-    while not there():
-        assert time.monotonic() < until, why()
-        time.sleep(0.1)
 
 
 def _port(taken: set[int]) -> int:

@@ -24,6 +24,7 @@ from broker.server.embedded import Server
 from broker.server.service import service_dsn
 from broker.upgrade import upgrade
 from tests.core.upgrade.test_how_to import blocks
+from tests.service.conftest import wait_until
 from tests.service.test_page import bash
 from tests.throwaway import NOT_DURABLE
 
@@ -153,10 +154,8 @@ def _serve(machines: Machines, command: str) -> None:
                 break
         else:
             raise AssertionError("".join(lines))
-        deadline = time.monotonic() + 30
-        while "\npgbroker_read_standby_used 1.0\n" not in httpx.get(f"{found[1]}/metrics").text:
-            assert time.monotonic() < deadline, "".join(lines)
-            time.sleep(0.1)
+        used = "\npgbroker_read_standby_used 1.0\n"
+        wait_until(lambda: used in httpx.get(f"{found[1]}/metrics").text, lambda: "".join(lines), 30)
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)

@@ -24,9 +24,9 @@ import pytest
 from broker.client import JobAgent
 from broker.client.matcher import Lease
 from broker.upgrade import upgrade
-from tests.cluster.patroni import Cluster, wait_until
+from tests.cluster.patroni import Cluster
 from tests.core.docs import pages
-from tests.service.conftest import BASE, SETUP, bearer, insert_jobs
+from tests.service.conftest import BASE, SETUP, bearer, insert_jobs, wait_until
 from tests.service.test_page import bash
 
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))

@@ -19,7 +19,7 @@ from broker.service.views import VIEWS
 from tests.cookies import by_ticket
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import CLOUD, GRID, POOL
-from tests.service.conftest import Db, Running, bearer
+from tests.service.conftest import Db, Running, bearer, wait_until
 from tests.service.pages.conftest import FIELD
 from tests.throwaway import NOT_DURABLE
 
@@ -73,10 +73,7 @@ class Service:
         assert sum(gained.values()) == gained[server], gained
 
     def wait_until_used(self, used: bool = True) -> None:
-        end = time.monotonic() + PATIENCE
-        while self.figure("read_standby_used") != used:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: self.figure("read_standby_used") == used, seconds=PATIENCE)
 
 
 class _Browser(httpx.Client):
@@ -266,10 +263,7 @@ def test_a_server_that_is_no_standby_of_the_primary_is_not_read(
     serve: Callable[..., Service], pair: Pair, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = serve(read=service_dsn(pair.server(pair.primary)))
-    end = time.monotonic() + PATIENCE
-    while "is not read: it is not a standby of this primary" not in caplog.text:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: "is not read: it is not a standby of this primary" in caplog.text, seconds=PATIENCE)
     assert service.figure("read_standby_used") == 0
     with service.answered_by("primary"):
         assert service.get(f"/setups/{POOL}/jobs").status_code == 200

@@ -26,7 +26,7 @@ from tests.commands import Cli, commands
 from tests.core.faults.standby import Pair
 from tests.core.fuzz.small_world import GRID, RESOURCE
 from tests.core.structure.test_dependencies import objects, tables, uses
-from tests.service.conftest import Db
+from tests.service.conftest import Db, wait_until
 
 PRIVATE = "broker_test_borrower"
 """A login with the rights that the page names, and no others."""
@@ -302,15 +302,11 @@ def test_a_program_that_dies_leaves_no_copy(pair: Pair, db: Db, dsn: str, number
     sessions = "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
     with psycopg.connect(dsn, autocommit=True) as look:
         waits = f"{sessions} and wait_event_type = 'Lock'"
-        deadline = time.monotonic() + 60
-        while not look.execute(waits.encode()).fetchall():
-            assert time.monotonic() < deadline and program.poll() is None
-            time.sleep(0.05)
+        wait_until(lambda: look.execute(waits.encode()).fetchall() != [])
+        assert program.poll() is None
         program.send_signal(number)
         assert program.wait(timeout=30) != 0
     db.execute("rollback")
-    while db.execute(sessions.encode()).fetchall():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: db.execute(sessions.encode()).fetchall() == [])
     assert stored(db) == before
     assert db.execute("select from resource.setup where setup = any (%s)", [[ASKED, GRID]]).fetchall() == []

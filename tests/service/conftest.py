@@ -6,6 +6,7 @@ harm its connections, are marked `own_database` and have their own.
 
 import asyncio
 import resource
+import shutil
 import socket
 import threading
 import time
@@ -202,6 +203,22 @@ def insert_jobs(db: Db, count: int, first: int = 1) -> list[int]:
                  'jobs', (select jsonb_agg(jsonb_build_array(i)) from unnest(%s::bigint[]) i))))"""
     db.execute(query, [SETUP, requirements, ids])
     return ids
+
+
+def wait_until(there: Callable[[], bool], why: Callable[[], object] = str, seconds: float = 60) -> None:
+    """Wait for something that comes soon; `why` says what happened where it did not come."""
+    until = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < until, why()
+        time.sleep(0.05)
+
+
+def program(name: str) -> str:
+    """The path of a program. Skips the test where it is not installed."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
 
 
 def free_port() -> int:

@@ -35,12 +35,6 @@ def scrape(running: Running, **headers: Any) -> Found:
     return found
 
 
-def insert(q: Calls, first: int, count: int, **keys: Any) -> None:
-    """Jobs with ids from `first` on."""
-    for job_id in range(first, first + count):
-        q.insert(job_id, **keys)
-
-
 def sample(db: Db) -> None:
     """Do the work of the loops in a minute, whenever the last count and sample was."""
     db.execute("delete from taskqueue.summary")
@@ -53,8 +47,8 @@ def test_metrics_have_waiting_jobs_leases_ends_and_limits(
     service: Running, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     q = Calls(db)
-    insert(q, 1, 4, OwnerGroup="atlas", OwnerDN="ann")
-    insert(q, 11, 3, OwnerGroup="cms", OwnerDN="bob")
+    q.insert_many(range(1, 5), OwnerGroup="atlas", OwnerDN="ann")
+    q.insert_many(range(11, 14), OwnerGroup="cms", OwnerDN="bob")
     db.execute("select taskqueue.hold('default', 'job', '13')")
     db.execute("update taskqueue.job set inserted_at = now() - interval '1 hour' where job_id in (2, 13)")
     db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'OwnerGroup', 'atlas', 2)")
@@ -105,7 +99,7 @@ def test_metrics_have_waiting_jobs_leases_ends_and_limits(
 
 def test_matches_are_a_counter_of_the_metrics(service: Running, db: Db) -> None:
     q = Calls(db)
-    insert(q, 1, 2)
+    q.insert_many([1, 2])
     q.match()
     q.match()
     db.execute("select pg_stat_force_next_flush()")
@@ -187,20 +181,11 @@ def test_a_costly_view_is_read_less_often(
     service: Running, db: Db, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "KEPT", 0.0)
-    monkeypatch.setattr(figures, "COST", 1e9)
-    jobs(1)
-    sample(db)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 1}
-    jobs(1, 2)
-    sample(db)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 2}
-    monkeypatch.setattr(figures, "COST", 1e-9)
-    jobs(1, 3)
-    sample(db)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
-    jobs(1, 4)
-    sample(db)
-    assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): 3}
+    for number, (cost, seen) in enumerate([(1e9, 1), (1e9, 2), (1e-9, 3), (1e-9, 3)], 1):
+        monkeypatch.setattr(figures, "COST", cost)
+        jobs(1, number)
+        sample(db)
+        assert scrape(service)["pgbroker_jobs_waiting"] == {("users", "no_resource_seen"): seen}
 
 
 def test_a_service_without_a_database_still_has_its_own_metrics(start: Start) -> None:

@@ -1,7 +1,6 @@
 """The page certificates.md: its commands, and its files of nginx and Apache, with certificates of callers."""
 
 import shlex
-import shutil
 import socket
 import ssl
 import subprocess
@@ -17,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from tests.core.docs import pages
 from tests.core.docs.test_blocks import run
 from tests.service.authority import CA_DN, LIMITED, ROBOT, ROBOT_DN, Signer, authority, chain, make, proxy
-from tests.service.conftest import BASE, WANTED, Db, Jobs, Token, bearer, free_port
+from tests.service.conftest import BASE, WANTED, Db, Jobs, Token, bearer, free_port, program
 from tests.service.test_command import Serve, serve
 
 PAGE = pages.by_name()["broker/docs/how-to/certificates.md"]
@@ -90,9 +89,7 @@ def ca(tmp_path: Path, jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> Signer:
 def served(serve: Serve, service_dsn: str, dsn: str, warm: Path, ca: Signer) -> Served:
     """A function that runs one of the page's commands that serve, and returns where. The others have run."""
     assert ca
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
-
+    program("openssl")
     first, *commands = (block for block in PAGE.blocks if block.kind == "sh")
     run(first, dsn, Path.cwd(), {}, warm)
 
@@ -121,10 +118,7 @@ def test_the_commands_of_the_page_serve_a_proxy_with_the_secret(served: Served, 
 def test_certificates_behind_nginx_are_accepted(
     served: Served, front: Fronts, ca: Signer, token: Token, db: Db
 ) -> None:
-    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if nginx is None:
-        pytest.skip("nginx is not installed")
-    folder = Path.cwd()
+    nginx, folder = program("nginx"), Path.cwd()
     port, text = _file("nginx", served(0))
     folders = "".join(f"{name}_temp_path {folder}/{name};" for name in NGINX_FOLDERS)
     whole = f"pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {folders}\n{text} }}"
@@ -153,10 +147,9 @@ def test_certificates_behind_nginx_are_accepted(
 def test_proxy_certificates_behind_apache_are_accepted(
     served: Served, front: Fronts, ca: Signer, token: Token, db: Db
 ) -> None:
-    apache = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")
-    if apache is None or not all((APACHE / f"mod_{name}.so").exists() for name in MODULES):
+    apache, folder = program("apache2"), Path.cwd()
+    if not all((APACHE / f"mod_{name}.so").exists() for name in MODULES):
         pytest.skip("Apache with mod_gridsite is not installed")
-    folder = Path.cwd()
     port, text = _file("apache", served(1))
     modules = "".join(f"LoadModule {name}_module {APACHE}/mod_{name}.so\n" for name in MODULES)
     (folder / "httpd.conf").write_text(

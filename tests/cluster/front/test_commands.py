@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests.cluster.front.conftest import Cluster, Placed
 from tests.commands import Cli, commands
-from tests.service.conftest import Db
+from tests.service.conftest import Db, wait_until
 
 
 def test_cluster_status_lists_each_shard_with_its_setups(cli: Cli, placed: Placed) -> None:
@@ -141,10 +140,8 @@ def test_loops_run_on_all_shards(cluster: Cluster, placed: Placed) -> None:
         env={**os.environ, "BROKER_DSN": cluster.front}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
-        while not all(_samples(cluster, shard, setup) for shard, setup in setups.items()):
-            assert time.monotonic() < deadline and program.poll() is None
-            time.sleep(0.2)
+        wait_until(lambda: all(_samples(cluster, shard, setup) for shard, setup in setups.items()))
+        assert program.poll() is None
     finally:
         program.send_signal(signal.SIGTERM)
         _, lines = program.communicate(timeout=30)

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import pytest
-
 from broker.client import JobAgent, Submitter
 from broker.errors import ConnectError
 from broker.server import embedded, postmaster
 from tests.calls import requirements, resource
 from tests.cluster.front.conftest import SETUPS, Cluster
+from tests.service.conftest import wait_until
 from tests.throwaway import NOT_DURABLE, programs
 
 AGENTS = {"east": 3, "north": 3, "south": 2}
@@ -81,12 +80,12 @@ def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
             jobs = [[FIRST + number, 5] for number in range(JOBS)]
             submitter.submit_many([{"requirements": requirements(Sites="kill"), "jobs": jobs}])
     with _agents(cluster) as seen:
-        _until(lambda: all(len(one.jobs) > 50 for one in seen.values()))
+        wait_until(lambda: all(len(one.jobs) > 50 for one in seen.values()))
         pid = postmaster.running_pid(cluster.home_of_c / "cluster")
         assert pid
         os.kill(pid, signal.SIGKILL)
         down = time.monotonic()
-        _until(lambda: len(seen["east"].refused) > 3)
+        wait_until(lambda: len(seen["east"].refused) > 3)
         embedded.up(cluster.home_of_c, installation=own, settings=NOT_DURABLE)
         up = time.monotonic()
     assert [one.wrong for one in seen.values()] == [[], [], []]
@@ -102,11 +101,3 @@ def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
         assert set(one.jobs) <= {job for (job,) in leased}
         assert len(leased) == JOBS
     assert [at for at in seen["east"].times if at > up]
-
-
-def _until(condition: object) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():  # type: ignore[operator]
-        if time.monotonic() > deadline:
-            pytest.fail("it did not come so far in a minute")
-        time.sleep(0.02)

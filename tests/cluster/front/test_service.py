@@ -23,7 +23,7 @@ from tests.calls import SERVICE_PASSWORD, let_the_service_log_in, requirements, 
 from tests.cluster.front.conftest import SETUPS, Cluster, Placed, changed
 from tests.commands import commands
 from tests.cookies import by_ticket
-from tests.service.conftest import Db, Running, bearer, free_port
+from tests.service.conftest import Db, Running, bearer, free_port, wait_until
 from tests.service.issuer import AUDIENCE, CLIENT, SECRET, Issuer
 from tests.service.sessions.conftest import Browser, forms
 
@@ -79,14 +79,6 @@ class Caller:
         answer = self.match()
         assert answer.status_code == 200, answer.text
         return int(answer.json()["matches"][0]["job_id"])
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that comes within some seconds."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def _move(cluster: Cluster, front: Db, setup: str, shard: str, **more: Any) -> None:
@@ -182,7 +174,7 @@ def browser(cluster: Cluster, issuer: Issuer) -> Iterator[Browser]:
         )
     )  # fmt: skip
     found = Browser(running.url)
-    until(lambda: [found.get("/session").status_code for _ in range(3)] == [401] * 3)
+    wait_until(lambda: [found.get("/session").status_code for _ in range(3)] == [401] * 3)
     yield found
     found.client.close()
     running.close()
@@ -324,14 +316,14 @@ def test_agents_go_on_while_the_front_is_away(
                     "select pg_terminate_backend(pid) from pg_stat_activity"
                     " where datname = current_database() and usename = 'broker_service'"
                 )
-            until(lambda: known.job() in range(1, 20))
+            wait_until(lambda: known.job() in range(1, 20))
             known.client.headers = bearer("a" * 64)
             assert known.post("/match", {"resources": [resource()]}).status_code == 401
             del known.client.headers["Authorization"]
             assert known.post("/match", {"resources": [resource()]}).status_code == 401
         finally:
             server.execute(allow.format(sql.Identifier(name), sql.SQL("true")))
-    until(lambda: unknown.post("/match", {"resources": [resource()]}).status_code == 204)
+    wait_until(lambda: unknown.post("/match", {"resources": [resource()]}).status_code == 204)
     assert httpx.get(f"{running.url}/healthz/ready").status_code == 200
 
 
@@ -378,7 +370,7 @@ def test_reads_never_find_a_moved_setup_empty(cluster: Cluster, front: Db, place
         look("moved")
     assert {status for status, _ in seen} <= {200, 503}
     assert [rows for _, rows in seen if rows is not None and len(rows) != 3] == []
-    until(lambda: viewer.client.get("/jobs/1").status_code == 200)
+    wait_until(lambda: viewer.client.get("/jobs/1").status_code == 200)
 
 
 def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Placed) -> None:
@@ -390,11 +382,11 @@ def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: 
     running = Running(Settings(dsn=service_dsn(cluster), setup=setup, connections=2))
     try:
         sampled = f'pgbroker_sample_timestamp_seconds{{setup="{setup}"}}'
-        until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
+        wait_until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
         _move(cluster, front, setup, "b")
         worker = running.app._worker  # type: ignore[attr-defined]
-        until(lambda: worker._placed[setup].name == "shard b")
-        until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
+        wait_until(lambda: worker._placed[setup].name == "shard b")
+        wait_until(lambda: sampled in httpx.get(f"{running.url}/metrics", timeout=30).text)
     finally:
         running.close()
 

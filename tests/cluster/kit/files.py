@@ -1,13 +1,11 @@
 """The files of the kit, with the paths and names of a test in place of those of a machine."""
 
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from broker.cluster.commands.kit import KIT
+from tests.service.conftest import program
 
 
 def text_of(name: str, changes: Mapping[str, str] | None = None) -> str:
@@ -17,14 +15,6 @@ def text_of(name: str, changes: Mapping[str, str] | None = None) -> str:
         assert before in text, f"{name} does not have {before}"
         text = text.replace(before, after)
     return text
-
-
-def program(name: str) -> str:
-    """The path of a program. Skips the test where it is not installed."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 def folder(name: str) -> list[Path]:

@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from broker.cluster.commands.kit import KIT
 from broker.operate import loops
 from tests.calls import Calls
-from tests.cluster.kit.files import check, program
+from tests.cluster.kit.files import check
 from tests.cluster.kit.queries import BOARDS, plain, targets
-from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer
+from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer, program
 
 Labels = dict[str, set[str]]
 

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tests.cluster.kit.files import run_script, text_of
 from tests.core.docs import commands
 from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import Signer
-from tests.service.conftest import free_port
+from tests.service.conftest import free_port, wait_until
 from tests.service.test_tls_proxies import ca
 
 __all__ = ["ca"]
@@ -142,11 +141,8 @@ class Machine:
         """Ask a service for its health, as compose does, until it is well."""
         kind, *words = SERVICES[name]["healthcheck"]["test"]
         assert kind == "CMD"
-        deadline = time.monotonic() + 30
-        while (done := self.run(name, words)).returncode != 0:
-            log = (self._folder / f"{name}.log").read_text()
-            assert time.monotonic() < deadline, f"{done.stderr}\n{log}"
-            time.sleep(0.2)
+        log = self._folder / f"{name}.log"
+        wait_until(lambda: self.run(name, words).returncode == 0, log.read_text, 30)
 
     def stop(self) -> None:
         """End the started programs."""
@@ -182,10 +178,7 @@ def test_the_services_that_compose_starts_work(machine: Machine, empty_server: S
         machine.becomes_healthy(name)
     leads = "select count(*) from monitor.loop where needed and state <> 'well'"
     with psycopg.connect(empty_server.superuser_dsn(), autocommit=True) as connection:
-        deadline = time.monotonic() + 20
-        while connection.execute(leads).fetchone() != (0,):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        wait_until(lambda: connection.execute(leads).fetchone() == (0,), seconds=20)
         logins = "select usename from pg_stat_activity where datname = 'broker' and pid <> pg_backend_pid()"
         assert {name for (name,) in connection.execute(logins)} == {"broker_service", "pgbroker_run"}
         connection.execute("set role pgbroker_view")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster.kit.files import program
 from tests.core.docs import pages
+from tests.service.conftest import program
 from tests.service.test_page import bash
 
 PAGE = pages.by_name()["broker/docs/how-to/containers.md"]

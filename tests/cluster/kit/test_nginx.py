@@ -6,10 +6,10 @@ from pathlib import Path
 
 import httpx
 
-from tests.cluster.kit.files import check, program, text_of
+from tests.cluster.kit.files import check, text_of
 from tests.core.docs import pages
 from tests.service.authority import Signer
-from tests.service.conftest import BASE, Db, Start, Token, bearer, free_port
+from tests.service.conftest import BASE, Db, Start, Token, bearer, free_port, program
 from tests.service.test_tls_proxies import NGINX_FOLDERS, Fronts, ca, front
 
 __all__ = ["ca", "front"]

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.kit.files import check, program, text_of
+from tests.cluster.kit.files import check, text_of
 from tests.cluster.kit.test_database import _SETTING
 from tests.core.docs import pages
+from tests.service.conftest import program
 from tests.service.test_page import bash
 from tests.throwaway import programs
 

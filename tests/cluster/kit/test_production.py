@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +17,10 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from broker.server.embedded import Server
-from tests.cluster.kit.files import program
 from tests.core.docs import pages
 from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import ROBOT, ROBOT_DN, authority, make
-from tests.service.conftest import free_port
+from tests.service.conftest import free_port, program, wait_until
 from tests.service.test_tls_proxies import NGINX_FOLDERS
 
 PAGE = pages.by_name()["broker/docs/how-to/production.md"]
@@ -134,8 +132,5 @@ def test_the_production_page_leads_from_an_empty_machine_to_alerts(machine: Mach
     assert not any("example.org" in text for text in texts)
     with psycopg.connect(empty_server.superuser_dsn(), autocommit=True) as connection:
         assert connection.execute("select subject from taskqueue.lease").fetchall() == [("x509 " + ROBOT_DN,)]
-        deadline = time.monotonic() + 20
         leads = "select count(*) from monitor.loop where needed and state <> 'well'"
-        while connection.execute(leads).fetchone() != (0,):
-            assert time.monotonic() < deadline, logs
-            time.sleep(0.2)
+        wait_until(lambda: connection.execute(leads).fetchone() == (0,), lambda: logs, 20)

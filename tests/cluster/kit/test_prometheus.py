@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 
 from tests.calls import Calls
-from tests.cluster.kit.files import check, program, text_of
+from tests.cluster.kit.files import check, text_of
 from tests.cluster.kit.queries import plain, targets
 from tests.service.authority import Signer
-from tests.service.conftest import Token, free_port
+from tests.service.conftest import Token, free_port, program
 from tests.service.test_command import Serve, serve
 from tests.service.test_tls_proxies import ca
 

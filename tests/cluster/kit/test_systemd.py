@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from broker.cluster.commands.kit import KIT
-from tests.cluster.kit.files import check, folder, program, text_of
+from tests.cluster.kit.files import check, folder, text_of
 from tests.core.docs import commands
-from tests.service.conftest import Db
+from tests.service.conftest import Db, program
 
 EXPOSURE = 15  # tenths, of systemd's 100; 14 were measured with systemd 252
 UNITS = [path for path in folder("systemd") if path.suffix in (".service", ".timer")]
