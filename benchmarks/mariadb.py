@@ -61,9 +61,8 @@ def running(databases: Sequence[str], memory: int, folder: Path | None) -> Itera
         for path in (home, sockets):
             account.own(path)
         password = secrets.token_urlsafe(18)
-        os.environ["MYSQL_UNIX_PORT"] = str(
-            sockets / "socket"
-        )  # DIRAC has no option for it; read at the first connection
+        # DIRAC has no option for it; read at the first connection
+        os.environ["MYSQL_UNIX_PORT"] = str(sockets / "socket")
         _install(home, account)
         _write_init_file(home, databases, password, account)
         process = _start(home, sockets / "socket", memory, account)

@@ -65,10 +65,8 @@ def _broker(
 
     connection = measuring.connection
     call = f"call brokerage.{_CALLS[algorithm]}(%s, null, %s, %s, %s, p_tasks_a_commit => 1000000)"
-    keeps_facts = (
-        "select from information_schema.columns where table_schema = 'brokerage' and column_name = 'keep_facts'"
-    )
-    if connection.execute(keeps_facts).fetchall():
+    columns = "select from information_schema.columns where table_schema = 'brokerage' and column_name = %s"
+    if connection.execute(columns, ["keep_facts"]).fetchall():
         connection.execute("""select brokerage.set_settings(%s, '{"keep_facts": false}')""", [setup])
     connection.execute("checkpoint")  # else one falls into some runs
     used, begin = measuring._cpu(), time.perf_counter()

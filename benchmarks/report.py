@@ -82,9 +82,8 @@ def write(scenario: str, tables: Sequence[Table], about: Mapping[str, str], fold
     with file.open("a", encoding="utf-8") as out:
         out.write("\n".join([*lines, "", *(line.rstrip() for line in text.getvalue().splitlines()), "", ""]))
     with file.with_suffix(".jsonl").open("a", encoding="utf-8") as out:
-        out.write(
-            json.dumps({"scenario": scenario, "about": about, "tables": [asdict(table) for table in tables]}) + "\n"
-        )
+        run = {"scenario": scenario, "about": about, "tables": [asdict(table) for table in tables]}
+        out.write(json.dumps(run) + "\n")
     return file
 
 

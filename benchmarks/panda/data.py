@@ -78,9 +78,7 @@ class Input:
         from pandaserver.taskbuffer.InputChunk import InputChunk
 
         spec = self._task(task)
-        main, *others = [
-            self._dataset(number, name, self._datasets[name]) for number, name in enumerate(task["input"], 1)
-        ]
+        main, *others = [self._dataset(number, name) for number, name in enumerate(task["input"], 1)]
         for other in others:
             other.masterID = main.datasetID
         chunk = InputChunk(spec, main, others, task.get("chunk_ram_count") or 0)
@@ -104,11 +102,11 @@ class Input:
             spec.setSplitRule("onlyTagsForFC", "1")
         return spec
 
-    def _dataset(self, number: int, name: str, row: Row) -> Any:
+    def _dataset(self, number: int, name: str) -> Any:
         from pandaserver.taskbuffer.JediDatasetSpec import JediDatasetSpec
         from pandaserver.taskbuffer.JediFileSpec import JediFileSpec
 
-        spec = JediDatasetSpec()
+        spec, row = JediDatasetSpec(), self._datasets[name]
         spec.datasetID, spec.datasetName, spec.type, spec.site = number, name, "input", row.get("site")
         spec.attributes = "ps" if row["type"] == "pseudo_input" else None
         spec.creationTime, spec.modificationTime = self._time(row.get("created")), self._time(row.get("modified"))

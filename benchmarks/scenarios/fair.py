@@ -3,7 +3,6 @@
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from psycopg.types.json import Jsonb
 
@@ -37,13 +36,11 @@ _ASPECTS = ("bucket", "queue", "user priority", "rank in ten")
 _FIRST = 10  # of a queue and user priority, of which one is drawn
 
 
-@dataclass
 class Expected:
     """The probability of each value of each aspect."""
 
-    chances: dict[str, dict[object, float]] = field(
-        default_factory=lambda: {name: defaultdict(float) for name in _ASPECTS}
-    )
+    def __init__(self) -> None:
+        self.chances: dict[str, dict[object, float]] = {name: defaultdict(float) for name in _ASPECTS}
 
     def add(self, bucket: int, queue: int, chance: float, levels: Mapping[int, int]) -> None:
         """A queue of a request, with the probability that it is the one, and its jobs by user priority."""

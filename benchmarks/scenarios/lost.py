@@ -53,9 +53,8 @@ def _killed(shard: cluster.Shard, seen: dict[str, interleaved.Seen], seconds: fl
     shard.start()
     up = time.monotonic()
     goes_on = _first_call_after(up, seen[_KILLED])
-    others = interleaved.Seen(
-        calls=[call for setup, one in seen.items() if setup != _KILLED for call in list(one.calls)]
-    )
+    calls = [call for setup, one in seen.items() if setup != _KILLED for call in list(one.calls)]
+    others = interleaved.Seen(calls)
     before, away = others.latencies(down - seconds, down), others.latencies(down, starts)
     return {
         "kill": 0, "away s": up - down, "goes on after s": goes_on - up,

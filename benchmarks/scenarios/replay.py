@@ -36,10 +36,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
                     batch = Batch(setup, fewer, profile, 1, algorithm != "production_task")
                     kind = {"tasks_x_candidates": setup, "algorithm": algorithm, "profile": profile}
                     rows.append(kind | _measured(measuring, batch, algorithm, options.rounds))
-    about = (
-        f"real runs without and with recording, and replays of them, {SYNTHETIC}; medians of {options.rounds} rounds"
-    )
-    return [Table(about, rows)]
+    about = f"real runs without and with recording, and replays of them, {SYNTHETIC}"
+    return [Table(f"{about}; medians of {options.rounds} rounds", rows)]
 
 
 def _measured(measuring: Measuring, batch: Batch, algorithm: str, rounds: int) -> Row:

@@ -290,9 +290,8 @@ def _projected(layout: Layout, calls: Costs, shards: int, spreading: tuple[str, 
     front, shard = (sum(getattr(call, who) for call in calls.values()) for who in ("front", "shard"))
     rate = _FULL * layout.cores / shard / max(weights)
     fronts = max(1, math.ceil(rate * front / (_FULL * layout.cores)))
-    found = simulate(
-        replace(layout, weights=weights, fronts=fronts), Load(list(calls.values()), rate, seconds=_TURNS / rate)
-    )
+    load = Load(list(calls.values()), rate, seconds=_TURNS / rate)
+    found = simulate(replace(layout, weights=weights, fronts=fronts), load)
     return {
         "shards": shards, "fronts": fronts, "setups": name, "jobs/s": rate,
         "a core": rate / layout.cores / (shards + fronts), "a day, million": rate * 0.0864,

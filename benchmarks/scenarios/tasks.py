@@ -16,6 +16,5 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 def make(tasks: int, nuclei: int, setup: str) -> World:
     """Three queues a nucleus; those of panda2026's job check are the ones at nuclei, three in four."""
-    return plain(
-        grid(1, 3 * nuclei, tasks, nuclei=nuclei, setup=setup), status="assigning", label="managed", nucleus=None
-    )
+    given = grid(1, 3 * nuclei, tasks, nuclei=nuclei, setup=setup)
+    return plain(given, status="assigning", label="managed", nucleus=None)

@@ -51,7 +51,7 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
         postmaster = cpu.postmaster_of(connection)
         with service(bench, connection) as (port, pids):
             descriptions = [{"CPUTime": 10**7, "Site": f"W{n}", "OwnerGroup": _GROUP} for n in range(_SITES)]
-            plan = Waiters("127.0.0.1", port, SETUP, tokens, descriptions, _WAIT)
+            plan = Waiters(port, SETUP, tokens, descriptions, _WAIT)
             waiters = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.serving.waiters"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

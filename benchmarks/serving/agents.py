@@ -49,7 +49,6 @@ def open_many_files() -> None:
 class Plan:
     """Where the service is, who asks how often and how long, and what each asks with."""
 
-    host: str
     port: int
     setup: str
     agents: int
@@ -91,9 +90,7 @@ class Line(asyncio.Protocol):
             return
         head = bytes(self._received[:end])
         place = head.lower().find(b"content-length:")
-        length = (
-            int(head[place + 15 : head.find(b"\r\n", place) if b"\r\n" in head[place:] else None]) if place > 0 else 0
-        )
+        length = int(head[place + 15 :].partition(b"\r\n")[0]) if place > 0 else 0
         if len(self._received) < end + 4 + length:
             return
         body = bytes(self._received[end + 4 : end + 4 + length])
@@ -145,7 +142,7 @@ class Agent:
         """
         if self._line is None or not self._line.is_open:
             loop = asyncio.get_running_loop()
-            _, self._line = await loop.create_connection(Line, self._plan.host, self._plan.port, ssl=self._context)
+            _, self._line = await loop.create_connection(Line, "127.0.0.1", self._plan.port, ssl=self._context)
             await self._line.send(_FIRST)
         return self._line
 

@@ -32,9 +32,8 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         certificate, private = self._folder / f"{name}.pem", self._folder / f"{name}-key.pem"
         address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-        certificate.write_bytes(
-            self._signed(_named(name), key, x509.SubjectAlternativeName([x509.DNSName(name), address]))
-        )
+        names = x509.SubjectAlternativeName([x509.DNSName(name), address])
+        certificate.write_bytes(self._signed(_named(name), key, names))
         private.touch(mode=0o600)
         plain = serialization.NoEncryption()
         private.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))

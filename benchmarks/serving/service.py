@@ -85,7 +85,7 @@ def agents_at_work(
     """Agents with TLS that ask at the rate of the options, a process of their own; all are connected. Its standard
     output is what they saw. Raises BrokerError where it failed."""
     descriptions = [dict(one) for one in bench.workload.requests(SEED)]
-    plan = Plan("127.0.0.1", port, SETUP, agents, options.rate, options.seconds, tokens, descriptions)
+    plan = Plan(port, SETUP, agents, options.rate, options.seconds, tokens, descriptions)
     words = [sys.executable, "-m", "benchmarks.serving.agents"]
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(

@@ -26,7 +26,7 @@ from broker.client.matcher import Lease
 from broker.upgrade import upgrade
 from tests.cluster.patroni import Cluster
 from tests.core.docs import pages
-from tests.service.conftest import BASE, SETUP, bearer, insert_jobs, wait_until
+from tests.service.conftest import BASE, SETUP, Db, bearer, insert_jobs, wait_until
 from tests.service.test_page import bash
 
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))
@@ -164,9 +164,7 @@ class Program:
 
     def wait_for(self, pattern: str) -> str:
         """The first group of a pattern, when the log has it."""
-        wait_until(
-            lambda: re.search(pattern, self.log) is not None or self.process.poll() is not None, lambda: self.log
-        )
+        wait_until(lambda: bool(re.search(pattern, self.log)) or self.process.poll() is not None, lambda: self.log)
         found = re.search(pattern, self.log)
         assert found, self.log
         return found[1]
@@ -212,19 +210,20 @@ class Work:
         self._programs.append(Program(arguments, dsn, log))
         return self._programs[-1]
 
-    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Rows of the superuser's query on the primary."""
+    def _primary(self) -> Db:
         leader = self.cluster.leader()
         assert leader, self.cluster.why()
-        with self.cluster.connect(leader, "broker") as db:
+        return self.cluster.connect(leader, "broker")
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows of the superuser's query on the primary."""
+        with self._primary() as db:
             cursor = db.execute(query.encode(), values or None)
             return cursor.fetchall() if cursor.description else []
 
     def insert(self) -> None:
         """Jobs for one failover."""
-        leader = self.cluster.leader()
-        assert leader, self.cluster.why()
-        with self.cluster.connect(leader, "broker") as db:
+        with self._primary() as db:
             insert_jobs(db, JOBS, next(self._jobs))
 
     def wait_for_some(self) -> None:

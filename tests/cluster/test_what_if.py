@@ -189,9 +189,8 @@ def test_the_option_on_asks_over_a_setup_of_the_standby(standby_cli: Cli, dsn: s
     [alone] = standby_cli("evaluate", "-", stdin=json.dumps({"name": "b", "task": 1, "world": {}})).out.splitlines()
     assert json.loads(alone)["error"]["code"] == "25006"
     assert "--on is given without --over" in standby_cli("evaluate", "-", "--on", dsn, stdin=case).err
-    assert (
-        "setup nowhere does not exist; there are: " in standby_cli(*words[:2], "nowhere", *words[3:], "--on", dsn).err
-    )
+    nowhere = standby_cli(*words[:2], "nowhere", *words[3:], "--on", dsn)
+    assert "setup nowhere does not exist; there are: " in nowhere.err
 
 
 def test_a_database_that_cannot_take_the_copy_is_refused(

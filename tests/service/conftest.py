@@ -163,6 +163,13 @@ def credential(db: Db) -> Credential:
 
 
 @pytest.fixture
+def trusted(issuer: Issuer, credential: Credential) -> Issuer:
+    """The issuer, each of whose subjects is an agent."""
+    credential("agent", issuer)
+    return issuer
+
+
+@pytest.fixture
 def token(db: Db) -> Token:
     """A function that makes an opaque token: token(kind, name, group)."""
 

@@ -6,15 +6,14 @@ import httpx
 import pytest
 
 from tests.core.lifecycle import grids
-from tests.service.conftest import BASE, SETUP, WANTED, Credential, Db, Jobs, Together, Token, bearer
+from tests.service.conftest import BASE, SETUP, WANTED, Db, Jobs, Together, Token, bearer
 from tests.service.issuer import Issuer
 
 
 @pytest.fixture
-def agent_token(issuer: Issuer, credential: Credential, token: Token) -> Callable[[str], str]:
+def agent_token(trusted: Issuer, token: Token) -> Callable[[str], str]:
     def make(way: str) -> str:
-        credential("agent", issuer)
-        return issuer.token() if way == "issuer" else token("agent")
+        return trusted.token() if way == "issuer" else token("agent")
 
     return make
 
@@ -59,13 +58,12 @@ def test_each_job_of_a_batch_is_released_separately(agent: httpx.Client, jobs: J
 
 
 def test_the_same_key_gives_the_same_job_to_the_same_caller_only(
-    client: httpx.Client, issuer: Issuer, credential: Credential, jobs: Jobs
+    client: httpx.Client, trusted: Issuer, jobs: Jobs
 ) -> None:
     jobs(3)
-    credential("agent", issuer)
     key = {"Idempotency-Key": "one of mine"}
     first, again, other = (
-        client.post("/match", json=WANTED, headers=key | bearer(issuer.token(subject))).json()["matches"]
+        client.post("/match", json=WANTED, headers=key | bearer(trusted.token(subject))).json()["matches"]
         for subject in ("a", "a", "b")
     )
     assert first == again
@@ -93,24 +91,18 @@ def test_a_refused_description_is_named(agent: httpx.Client) -> None:
     assert "CPUtime" in refused.json()["detail"]
 
 
-def test_many_matches_at_once_get_different_jobs(
-    issuer: Issuer, credential: Credential, jobs: Jobs, matched_together: Together
-) -> None:
+def test_many_matches_at_once_get_different_jobs(trusted: Issuer, jobs: Jobs, matched_together: Together) -> None:
     jobs(60)
-    credential("agent", issuer)
-    answers = matched_together([issuer.token(f"pilot-{n}") for n in range(50)], WANTED)
+    answers = matched_together([trusted.token(f"pilot-{n}") for n in range(50)], WANTED)
     assert [answer.status_code for answer in answers] == [200] * 50
     found = [match["job_id"] for answer in answers for match in answer.json()["matches"]]
     assert len(set(found)) == 50
 
 
-def test_one_bad_request_of_many_harms_no_other(
-    issuer: Issuer, credential: Credential, jobs: Jobs, matched_together: Together
-) -> None:
+def test_one_bad_request_of_many_harms_no_other(trusted: Issuer, jobs: Jobs, matched_together: Together) -> None:
     jobs(20)
-    credential("agent", issuer)
     wanted = [WANTED, {"resources": [{"CPUTime": "soon"}]}] * 10
-    answers = matched_together([issuer.token(f"pilot-{n}") for n in range(20)], *wanted)
+    answers = matched_together([trusted.token(f"pilot-{n}") for n in range(20)], *wanted)
     assert [answer.status_code for answer in answers] == [200, 422] * 10
 
 

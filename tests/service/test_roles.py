@@ -96,11 +96,8 @@ def test_agents_of_two_groups_get_the_jobs_of_theirs(
     assert [answer.json()["matches"][0]["job_id"] for answer in found] == [2, 1]
 
 
-def test_a_lease_has_the_subject_of_its_match(
-    client: httpx.Client, issuer: Issuer, credential: Credential, jobs: Jobs, db: Db
-) -> None:
+def test_a_lease_has_the_subject_of_its_match(client: httpx.Client, trusted: Issuer, jobs: Jobs, db: Db) -> None:
     jobs(1)
-    credential("agent", issuer)
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token("pilot-7"))).status_code == 200
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token("pilot-7"))).status_code == 200
     [(subject, role)] = db.execute("select subject, role_name from taskqueue.lease").fetchall()
     assert (subject.split()[-1], role) == ("pilot-7", "broker_agent")

@@ -77,10 +77,9 @@ WRONG: dict[str, Callable[[Issuer], str]] = {
 
 
 @pytest.mark.parametrize("how", [pytest.param(how, id=how) for how in WRONG])
-def test_a_wrong_token_is_refused(client: httpx.Client, issuer: Issuer, credential: Credential, how: str) -> None:
-    credential("agent", issuer)
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
-    refused = client.post("/match", json=WANTED, headers=bearer(WRONG[how](issuer)))
+def test_a_wrong_token_is_refused(client: httpx.Client, trusted: Issuer, how: str) -> None:
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token())).status_code == 204
+    refused = client.post("/match", json=WANTED, headers=bearer(WRONG[how](trusted)))
     assert refused.status_code == 401, refused.text
     assert refused.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
     assert refused.headers["Content-Type"] == "application/problem+json"
@@ -108,37 +107,32 @@ def test_a_call_without_a_valid_token_is_refused(client: httpx.Client, header: s
     ],
 )
 def test_tokens_of_each_accepted_algorithm_are_verified(
-    client: httpx.Client, issuer: Issuer, credential: Credential, algorithm: str, key: Any
+    client: httpx.Client, trusted: Issuer, algorithm: str, key: Any
 ) -> None:
-    credential("agent", issuer)
-    issuer.keys = {"k9": key}
-    given = issuer.token(kid="k9", algorithm=algorithm, aud=["x", AUDIENCE])
+    trusted.keys = {"k9": key}
+    given = trusted.token(kid="k9", algorithm=algorithm, aud=["x", AUDIENCE])
     assert client.post("/match", json=WANTED, headers=bearer(given)).status_code == 204
-    without = signed(issuer.claims(), key, algorithm, None)
+    without = signed(trusted.claims(), key, algorithm, None)
     assert client.post("/match", json=WANTED, headers=bearer(without)).status_code == 204
 
 
 def test_new_keys_of_an_issuer_are_fetched_with_a_pause_between(
-    client: httpx.Client, issuer: Issuer, credential: Credential, monkeypatch: pytest.MonkeyPatch
+    client: httpx.Client, trusted: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    credential("agent", issuer)
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
-    issuer.keys["k2"] = ECKey.generate_key("P-256")
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token())).status_code == 204
+    trusted.keys["k2"] = ECKey.generate_key("P-256")
     for _ in range(3):
-        assert client.post("/match", json=WANTED, headers=bearer(issuer.token(kid="k2"))).status_code == 401
-    assert issuer.fetched == 1
+        assert client.post("/match", json=WANTED, headers=bearer(trusted.token(kid="k2"))).status_code == 401
+    assert trusted.fetched == 1
     monkeypatch.setattr(keys, "_PAUSE", 0)
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token(kid="k2"))).status_code == 204
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
-    assert issuer.fetched == 2
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token(kid="k2"))).status_code == 204
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token())).status_code == 204
+    assert trusted.fetched == 2
 
 
-def test_a_token_of_an_issuer_that_is_away_may_be_tried_again(
-    client: httpx.Client, issuer: Issuer, credential: Credential
-) -> None:
-    credential("agent", issuer)
-    given = issuer.token()
-    issuer.close()
+def test_a_token_of_an_issuer_that_is_away_may_be_tried_again(client: httpx.Client, trusted: Issuer) -> None:
+    given = trusted.token()
+    trusted.close()
     away = client.post("/match", json=WANTED, headers=bearer(given))
     assert (away.status_code, away.headers["Retry-After"]) == (503, "30")
 
@@ -202,13 +196,12 @@ def test_a_credential_that_is_removed_is_refused_at_once(
 
 
 def test_a_setup_without_a_credential_for_a_token_refuses_it(
-    service: Running, client: httpx.Client, issuer: Issuer, credential: Credential
+    service: Running, client: httpx.Client, trusted: Issuer
 ) -> None:
-    credential("agent", issuer)
     elsewhere = service.url + "/api/v1/setups/other/match"
-    refused = client.post(elsewhere, json=WANTED, headers=bearer(issuer.token()))
+    refused = client.post(elsewhere, json=WANTED, headers=bearer(trusted.token()))
     assert (refused.status_code, refused.json()["code"]) == (403, "PB002")
-    assert client.post("/match", json=WANTED, headers=bearer(issuer.token())).status_code == 204
+    assert client.post("/match", json=WANTED, headers=bearer(trusted.token())).status_code == 204
 
 
 def test_a_caller_who_asks_too_often_is_slowed_down(start: Start, token: Token) -> None:

@@ -83,9 +83,8 @@ def test_differences_between_shards_are_named(front: Db, cluster: Cluster) -> No
         shard.execute("select brokerage.set_profile('only here')")
         shard.execute("insert into resource.setup values ('stray')")
         try:
-            found = survey.differences(
-                front, survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
-            )
+            states = survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
+            found = survey.differences(front, states)
         finally:
             shard.execute("select brokerage.remove_profile('only here')")
             shard.execute("delete from resource.setup where setup = 'stray'")
@@ -229,10 +228,8 @@ def test_setups_live_on_their_shards(cluster: Cluster, at_front: AtFront, placed
         first = agent.execute(match, [setup, Jsonb(resource()), request]).fetchall()
         assert first == agent.execute(match, [setup, Jsonb(resource()), request]).fetchall()
         with psycopg.connect(cluster.shards[shard]) as there:
-            held = there.execute(
-                "select setup, job_id from taskqueue.lease where setup = any (%s)", [list(setups)]
-            ).fetchall()
-        assert held == [(setup, first[0][0])]
+            leases = "select setup, job_id from taskqueue.lease where setup = any (%s)"
+            assert there.execute(leases, [list(setups)]).fetchall() == [(setup, first[0][0])]
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         agent.execute("select from monitor.listed_job")
     assert at_front("cluster_viewer").execute(listed, [list(setups)]).fetchall() == everything

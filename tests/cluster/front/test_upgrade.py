@@ -25,9 +25,8 @@ def _next_release(folder: Path) -> Program:
     for path in [file for schema in ("taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
         text = path.read_text()
         if path.stem == "match_job":
-            text = text.replace(
-                "p_request_id uuid default null", "p_request_id uuid default null, p_more text default ''"
-            )
+            last = "p_request_id uuid default null"
+            text = text.replace(last, f"{last}, p_more text default ''")
             text = text.replace("match_job(text, jsonb, uuid)", "match_job(text, jsonb, uuid, text)")
         if path.stem in ("lease_together", "finish_job", "insert_jobs"):
             text = text.replace("$$\n", "$$\n-- another release\n", 1)

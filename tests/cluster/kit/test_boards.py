@@ -41,10 +41,8 @@ def exposed(service: Running, filled: Calls, db: Db, token: Token) -> Labels:
                        headers=bearer(token("agent")))  # fmt: skip
     assert match.status_code == 200
     text = httpx.get(service.url + "/metrics", timeout=60).text
-    found = {
-        sample.name: set(sample.labels) for family in text_string_to_metric_families(text) for sample in family.samples
-    }
-    return found
+    families = text_string_to_metric_families(text)
+    return {sample.name: set(sample.labels) for family in families for sample in family.samples}
 
 
 def wrong(query: str, legend: str, known: Labels) -> Iterator[str]:
@@ -94,9 +92,8 @@ def test_a_wrong_query_of_a_board_is_noticed(query: str, legend: str, words: str
 
 
 def test_prometheus_can_parse_every_query(tmp_path: Path) -> None:
-    rules = [
-        {"record": f"query:{number}", "expr": plain(one["expr"])} for number, (_, one) in enumerate(targets("expr"))
-    ]
+    queries = [plain(one["expr"]) for _, one in targets("expr")]
+    rules = [{"record": f"query:{number}", "expr": query} for number, query in enumerate(queries)]
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "boards", "rules": rules}]}))
     check(program("promtool"), "check", "rules", file)

@@ -75,9 +75,8 @@ def test_only_the_service_can_be_reached_from_elsewhere() -> None:
 
 
 def test_host_names_in_the_kit_are_aliases_of_containers() -> None:
-    names = {
-        alias for one in SERVICES.values() for alias in one.get("networks", {}).get("default", {}).get("aliases", [])
-    }
+    networks = [one.get("networks", {}).get("default", {}) for one in SERVICES.values()]
+    names = {alias for network in networks for alias in network.get("aliases", [])}
     texts = [text_of("grafana/provisioning/datasources/pgbroker.yaml"), text_of("prometheus/prometheus.yml")]
     assert set(re.findall(r"[\w.]+\.example\.org", "".join(texts))) == names
 
@@ -119,10 +118,8 @@ class Machine:
 
     def run(self, name: str, words: list[str]) -> subprocess.CompletedProcess[str]:
         """Run a command in the environment of a service."""
-        environment = self.environment(name)
-        return subprocess.run(
-            self.words(words), env=environment, capture_output=True, text=True, check=False, timeout=60
-        )
+        words, environment = self.words(words), self.environment(name)
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
     def command(self, name: str) -> list[str]:
         """The command of a container, as the entry point of its image runs it."""

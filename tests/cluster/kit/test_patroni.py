@@ -41,15 +41,12 @@ def of_this_machine(folder: Path, etcd: list[int]) -> str:
     rest, server = (one.getsockname()[1] for one in free)
     for one in free:
         one.close()
-    found = text_of(
-        "patroni/patroni.yml",
-        {
-            "listen: 0.0.0.0:8008": f"listen: 127.0.0.1:{rest}",
-            "listen: 0.0.0.0:5432": f"listen: 127.0.0.1:{server}",
-            "/var/lib/postgresql/pgbroker": str(folder / "data"),
-            "/usr/lib/postgresql/15/bin": str(programs("embedded").bin),
-        },
-    )
+    changes = {
+        "listen: 0.0.0.0:8008": f"listen: 127.0.0.1:{rest}", "listen: 0.0.0.0:5432": f"listen: 127.0.0.1:{server}",
+        "/var/lib/postgresql/pgbroker": str(folder / "data"),
+        "/usr/lib/postgresql/15/bin": str(programs("embedded").bin),
+    }  # fmt: skip
+    found = text_of("patroni/patroni.yml", changes)
     for number, port in enumerate(etcd, 1):
         found = found.replace(f"etcd{number}.example.org:2379", f"127.0.0.1:{port}")
     return found
@@ -79,11 +76,9 @@ def test_the_time_limits_of_patroni_fit_together() -> None:
 
 
 def test_the_postgresql_settings_of_patroni_are_those_of_the_kit() -> None:
-    parameters: dict[str, Any] = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]["postgresql"][
-        "parameters"
-    ]
+    settings: dict[str, Any] = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]["postgresql"]
     ours = {name: value.strip("'") for name, value in _SETTING.findall(text_of("database/pgbroker.conf"))}
-    assert {name: str(value) for name, value in parameters.items()} == ours
+    assert {name: str(value) for name, value in settings["parameters"].items()} == ours
 
 
 def test_the_environment_has_a_password_for_each_login() -> None:

@@ -42,9 +42,8 @@ def ran(*words: str) -> "subprocess.CompletedProcess[str]":
 def shown() -> list[list[str]]:
     """The runs that benchmarks/README.md shows, as words after `python -m benchmarks`."""
     text = (TOP / "benchmarks" / "README.md").read_text()
-    lines = re.findall(
-        r"^python -m benchmarks(?: (.*))?$", "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)), re.M
-    )
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    lines = re.findall(r"^python -m benchmarks(?: (.*))?$", blocks, re.M)
     return [line.partition("#")[0].split() for line in lines]
 
 

@@ -15,17 +15,9 @@ from broker.laboratory.grid import grid
 from tests.laboratory.benchmarks.test_benchmarks import needs
 
 FILES = [SimpleNamespace(lfn=name) for name in "abc"]
-DATA = StoredData(
-    {
-        "datasets": {
-            "d": {
-                "files": [{}] * 3,
-                "replicas": {"DISK": {"found": 2}, "LIST": {"found": 1, "lfns": ["c"]}, "TAPE": {}},
-            }
-        },
-        "storages": {"DISK": {"is_tape": False}, "LIST": {"is_tape": False}, "TAPE": {"is_tape": True}},
-    }
-)
+REPLICAS: dict[str, dict[str, Any]] = {"DISK": {"found": 2}, "LIST": {"found": 1, "lfns": ["c"]}, "TAPE": {}}
+STORAGES = {name: {"is_tape": name == "TAPE"} for name in REPLICAS}
+DATA = StoredData({"datasets": {"d": {"files": [{}] * 3, "replicas": REPLICAS}}, "storages": STORAGES})
 
 
 def available(storages: list[str], *, check: bool = True, complete_only: bool = False) -> dict[str, str]:
@@ -79,9 +71,8 @@ def test_the_error_of_a_missing_panda_names_the_commands_to_install_it(monkeypat
 def test_links_get_the_names_that_panda_uses() -> None:
     needs(panda)
     world = grid(1, 12, 4)
-    world["links"] = [
-        {"src": "S", "dst": nucleus, "closeness": 3, "queued": 4, "mbps_1w": 2.5} for nucleus in world["nuclei"]
-    ]
+    link = {"src": "S", "closeness": 3, "queued": 4, "mbps_1w": 2.5}
+    world["links"] = [{**link, "dst": nucleus} for nucleus in world["nuclei"]]
     for nucleus in world["nuclei"]:
         found = Server(world).getNetworkMetrics(nucleus, [])
         assert found["S"] == {"AGIS_closeness": 3, "Production Output_queued": 4, "dashb_mbps_1w": 2.5}

@@ -10,9 +10,8 @@ def test_the_demo_of_brokerage_brokers_a_synthetic_grid_and_explains(cli: Cli, d
     assert printed.code == 0
     summary = printed.json
     assert summary["data"] == grid.SYNTHETIC and grid.SYNTHETIC in printed.err
-    of = {
-        algorithm: {row["status"]: row["tasks"] for row in run["tasks"]} for algorithm, run in summary["runs"].items()
-    }
+    runs = summary["runs"].items()
+    of = {algorithm: {row["status"]: row["tasks"] for row in run["tasks"]} for algorithm, run in runs}
     assert of["production_task"]["candidates"] > 0 and of["analysis_job"]["candidates"] > 0
     assert of["production_job"]["candidates"] > 0 and of["production_job"]["pending"] > 0
     assert [one["algorithm"] for one in summary["explained"]] == list(of)

@@ -17,13 +17,15 @@ from broker.laboratory.demo import matching as demo
 from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
 
+Loaded = tuple[str, demo.Work]
+
 
 def plan(dsn: str, setup: str, seconds: float = 1.0) -> Plan:
     return Plan(setup, Target(dsn, "--dsn"), demo.resources, seconds)
 
 
 @pytest.fixture
-def loaded(db: Connection) -> tuple[str, demo.Work]:
+def loaded(db: Connection) -> Loaded:
     """A setup with LHCb's queues, 2,000 jobs."""
     setup = demo.new_setup(db)
     return setup, demo.load(db, setup, 2_000, 0, lambda stored: None)
@@ -67,14 +69,14 @@ def test_the_demo_prints_its_parts_without_a_terminal(cli: Cli) -> None:
     assert "\x1b" not in printed.out
 
 
-def test_the_proof_fails_when_a_job_is_missing(db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_the_proof_fails_when_a_job_is_missing(db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     assert demo.prove(db, setup, work).holds
     work.inserted += 1
     assert not demo.prove(db, setup, work).holds
 
 
-def test_the_proof_fails_when_a_job_was_given_twice(db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_the_proof_fails_when_a_job_was_given_twice(db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     match = Calls(db, setup).take()
     work.taken += [match.job_id]
@@ -84,7 +86,7 @@ def test_the_proof_fails_when_a_job_was_given_twice(db: Connection, loaded: tupl
     assert (proof.doubly, proof.holds) == (1, False)
 
 
-def test_the_proof_fails_when_a_job_is_in_two_states(db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_the_proof_fails_when_a_job_is_in_two_states(db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     db.execute(
         "insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)"
@@ -95,16 +97,14 @@ def test_the_proof_fails_when_a_job_is_in_two_states(db: Connection, loaded: tup
     assert (proof.faults["job_in_two_states"], proof.holds) == (1, False)
 
 
-def test_the_proof_fails_when_an_agents_job_is_not_leased(db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_the_proof_fails_when_an_agents_job_is_not_leased(db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     work.taken += [1]
     proof = demo.prove(db, setup, work)
     assert (proof.unheard, proof.holds) == (-1, False)
 
 
-def test_a_killed_process_of_agents_loses_answers_but_no_job(
-    dsn: str, db: Connection, loaded: tuple[str, demo.Work]
-) -> None:
+def test_a_killed_process_of_agents_loses_answers_but_no_job(dsn: str, db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     killed = False
     with Agents(plan(dsn, setup, 2.0), agents=4, processes=2) as agents:
@@ -121,9 +121,7 @@ def test_a_killed_process_of_agents_loses_answers_but_no_job(
     assert proof.unheard >= 0
 
 
-def test_agents_draw_different_resources_and_end_each_tenth_job(
-    dsn: str, db: Connection, loaded: tuple[str, demo.Work]
-) -> None:
+def test_agents_draw_different_resources_and_end_each_tenth_job(dsn: str, db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     for _ in demo.run(plan(dsn, setup), 3, work):
         pass
@@ -135,7 +133,7 @@ def test_agents_draw_different_resources_and_end_each_tenth_job(
     assert 0 <= len(work.taken) / 10 - work.finished <= 3  # three agents, each ends its tenth, twentieth, ...
 
 
-def test_a_job_that_waits_is_explained(db: Connection, loaded: tuple[str, demo.Work]) -> None:
+def test_a_job_that_waits_is_explained(db: Connection, loaded: Loaded) -> None:
     setup, _ = loaded
     found = demo.unmatched(db, setup, 0)
     assert found is not None
@@ -160,9 +158,7 @@ def test_percentiles_are_the_nearest_values() -> None:
     assert demo.percentile([], 0.5) == 0.0
 
 
-def test_every_job_taken_by_agents_is_reported_in_a_batch(
-    dsn: str, db: Connection, loaded: tuple[str, demo.Work]
-) -> None:
+def test_every_job_taken_by_agents_is_reported_in_a_batch(dsn: str, db: Connection, loaded: Loaded) -> None:
     """The jobs that the agents report as taken are exactly the leased or ended ones."""
     setup, work = loaded
 

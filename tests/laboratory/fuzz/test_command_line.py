@@ -29,6 +29,7 @@ COMMANDS = int(os.environ.get("BROKER_TEST_FUZZ_COMMANDS", "100"))
 OF_A_ROUND = 100
 ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, COMMANDS // OF_A_ROUND + 1))
+Drawn = tuple[Calls, Callable[[int], CommandLines]]
 SECONDS = 60  # a command that takes longer hangs
 CODES = {0, 1, 2, 3}  # 1 error, 2 usage (match: no job), 3 status: no server
 
@@ -36,7 +37,7 @@ CODES = {0, 1, 2, 3}  # 1 error, 2 usage (match: no job), 3 status: no server
 @pytest.fixture
 def drawn(
     small_world: str, new_database: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Calls, Callable[[int], CommandLines]]]:
+) -> Iterator[Drawn]:
     """The database of the commands, and a function that makes the generator of commands."""
     dsn = new_database(small_world)
     home = tmp_path / "home"
@@ -102,7 +103,7 @@ def _wrong_error(out: str, err: str) -> str | None:
 
 @pytest.mark.parametrize("number", ROUNDS)
 def test_random_command_lines_never_end_in_a_traceback(
-    drawn: tuple[Calls, Callable[[int], CommandLines]], number: int, monkeypatch: pytest.MonkeyPatch
+    drawn: Drawn, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls, lines = drawn
     found: list[str] = []
@@ -145,9 +146,7 @@ def _shown(words: list[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [0])
-def test_random_command_lines_never_kill_the_program(
-    drawn: tuple[Calls, Callable[[int], CommandLines]], number: int
-) -> None:
+def test_random_command_lines_never_kill_the_program(drawn: Drawn, number: int) -> None:
     _, lines = drawn
     made = lines(number)
     found: list[str] = []
