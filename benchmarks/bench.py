@@ -162,11 +162,6 @@ class Bench:
         )
         return {int(job_id): float(priority) for job_id, priority in self.rows(query, [SETUP])}
 
-    def inserted(self) -> int:
-        """Jobs inserted so far, loading included; sessions at work say it each second."""
-        self._hand_in()
-        return int(self.one("select n_tup_ins from pg_stat_user_tables where relid = 'taskqueue.job'::regclass"))
-
     def meter(self) -> Meter:
         """The costs so far."""
         wal = int(self.one("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"))

@@ -58,14 +58,9 @@ def test_an_agent_sets_the_statuses_of_several_jobs(agent: httpx.Client, matched
     matched(4)
     answer = agent.patch("/status", json={1: update("Running"), 2: update("Matched"), 3: update(None)})
     assert answer.status_code == 200, answer.text
-    assert answer.json() == {
-        "success": {
-            "1": {"Status": "Running", "LastUpdateTime": NOW},
-            "2": {"Status": "Matched", "LastUpdateTime": NOW},
-            "3": {"LastUpdateTime": NOW},
-        },
-        "failed": {},
-    }
+    known: list[dict[str, str]] = [{"Status": "Running"}, {"Status": "Matched"}, {}]
+    expected = {str(job): {**one, "LastUpdateTime": NOW} for job, one in enumerate(known, 1)}
+    assert answer.json() == {"success": expected, "failed": {}}
     states = db.execute("select job_id, state, reported_at is not null from taskqueue.lease order by 1").fetchall()
     assert states == [(1, "running", True), (2, "running", True), (3, "running", True), (4, "matched", False)]
     ends = {1: update("Done"), 2: update("Failed"), 3: update("Killed"), 4: update("Completed")}
@@ -92,11 +87,8 @@ def test_a_job_of_another_agent_is_left_alone(agent: httpx.Client, matched: Matc
     commands = agent.patch("/heartbeat", json={1: {}}, headers=other).json()
     assert [(one["job_id"], one["command"]) for one in commands] == [(1, "Kill")]
     mixed = agent.patch("/status", json={1: update("Rescheduled"), 2: update("Done"), 99: update("Done")})
-    assert (mixed.status_code, list(mixed.json()["success"]), sorted(mixed.json()["failed"])) == (
-        200,
-        ["2"],
-        ["1", "99"],
-    )
+    found = mixed.json()
+    assert (mixed.status_code, list(found["success"]), sorted(found["failed"])) == (200, ["2"], ["1", "99"])
 
 
 def test_a_heartbeat_brings_the_command_to_stop(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:

@@ -68,9 +68,8 @@ def test_each_view_shows_the_bound_setup_alone(db: Db, service_dsn: str, filled:
                 connection.execute(ACT_AS, [role, "other"])
                 assert (connection.execute(shown).fetchone() or (0, True))[1] in (None, False), name
                 connection.execute(ACT_AS, [role, SETUP])
-                assert (
-                    connection.execute(shown).fetchone() == db.execute(shown + b" where setup = 'default'").fetchone()
-                )
+                of_default = db.execute(shown + b" where setup = 'default'").fetchone()
+                assert connection.execute(shown).fetchone() == of_default
                 connection.rollback()
             definition = db.execute("select pg_get_viewdef(%s::regclass)", [f"monitor.{name}"]).fetchone()
             assert "bound_setup" in str(definition), name

@@ -88,20 +88,12 @@ def test_another_content_type_is_refused(agent: httpx.Client, kind: str) -> None
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/nothing", 404),
-        ("GET", "/nowhere", 404),
-        ("POST", BASE, 404),
-        ("POST", BASE + "/match/", 404),
-        ("GET", BASE + "/match", 405),
-        ("DELETE", BASE + "/jobs/1", 405),
-        ("GET", BASE + "/jobs/report", 405),
-        ("PUT", BASE + "/jobs", 405),
-        ("GET", BASE + "/jobs/none", 404),
-        ("GET", BASE + "/jobs/-1", 404),
-        ("GET", BASE + "/jobs/" + "9" * 20, 404),
-        ("GET", BASE + "/jobs/" + "9" * 5000, 404),
+        ("GET", "/nothing", 404), ("GET", "/nowhere", 404), ("POST", BASE, 404), ("POST", BASE + "/match/", 404),
+        ("GET", BASE + "/match", 405), ("DELETE", BASE + "/jobs/1", 405), ("GET", BASE + "/jobs/report", 405),
+        ("PUT", BASE + "/jobs", 405), ("GET", BASE + "/jobs/none", 404), ("GET", BASE + "/jobs/-1", 404),
+        ("GET", BASE + "/jobs/" + "9" * 20, 404), ("GET", BASE + "/jobs/" + "9" * 5000, 404),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_path_or_method_is_refused(service: Running, method: str, path: str, status: int) -> None:
     refused = httpx.request(method, service.url + path)
     assert refused.status_code == status
@@ -167,15 +159,12 @@ def test_connections_that_were_lost_are_replaced(agent: httpx.Client, db: Db, jo
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (psycopg.errors.DivisionByZero(), 422),
-        (psycopg.errors.QueryCanceled(), 503),
+        (psycopg.errors.DivisionByZero(), 422), (psycopg.errors.QueryCanceled(), 503),
         (psycopg.OperationalError("server closed the connection"), 503),
-        (psycopg.InterfaceError("the connection is closed"), 503),
-        (psycopg.DataError("a text with NUL"), 422),
-        (PoolTimeout("too late"), 503),
-        (ZeroDivisionError("a fault"), 500),
+        (psycopg.InterfaceError("the connection is closed"), 503), (psycopg.DataError("a text with NUL"), 422),
+        (PoolTimeout("too late"), 503), (ZeroDivisionError("a fault"), 500),
     ],
-)
+)  # fmt: skip
 def test_each_kind_of_error_has_its_http_status(error: Exception, status: int) -> None:
     found = of_error(error)
     assert found.status == status

@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from psycopg.types.json import Jsonb
 
 from broker.service.views import VIEWS
 from tests.service.conftest import WANTED, Credential, Db, Jobs, Token, bearer
@@ -19,25 +20,17 @@ def restricted(name: str) -> list[dict[str, Any]]:
 
 
 CALLS: dict[str, tuple[str, str, Any]] = {
-    "match": ("POST", "/match", WANTED),
-    "report": ("POST", "/jobs/report", LEASE),
-    "finish": ("POST", "/jobs/finish", LEASE),
-    "release": ("POST", "/jobs/release", LEASE),
-    "insert": ("POST", "/jobs", [JOB]),
-    "cancel": ("POST", "/jobs/cancel", {"job_ids": [6]}),
-    "hold": ("POST", "/jobs/hold", {"job_ids": [6]}),
-    "resume": ("POST", "/jobs/resume", {"job_ids": [6]}),
-    "job": ("GET", "/jobs/6", None),
-    "events": ("GET", "/jobs/6/events", None),
-    "why": ("GET", "/jobs/6/why", None),
-    "task": ("GET", "/tasks/6/why", None),
-    "resource": ("POST", "/resources/why", {"resource": {"CPUTime": 86400}}),
-    "obstacles": ("GET", "/tasks/6/obstacles", None),
-    "retry": ("POST", "/jobs/retry", {"job_ids": [6]}),
+    "match": ("POST", "/match", WANTED), "report": ("POST", "/jobs/report", LEASE),
+    "finish": ("POST", "/jobs/finish", LEASE), "release": ("POST", "/jobs/release", LEASE),
+    "insert": ("POST", "/jobs", [JOB]), "cancel": ("POST", "/jobs/cancel", {"job_ids": [6]}),
+    "hold": ("POST", "/jobs/hold", {"job_ids": [6]}), "resume": ("POST", "/jobs/resume", {"job_ids": [6]}),
+    "job": ("GET", "/jobs/6", None), "events": ("GET", "/jobs/6/events", None), "why": ("GET", "/jobs/6/why", None),
+    "task": ("GET", "/tasks/6/why", None), "resource": ("POST", "/resources/why", {"resource": {"CPUTime": 86400}}),
+    "obstacles": ("GET", "/tasks/6/obstacles", None), "retry": ("POST", "/jobs/retry", {"job_ids": [6]}),
     "what if": ("POST", "/what-if", {"profile": "panda2026"}),
     **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in VIEWS},
     **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in VIEWS},
-}
+}  # fmt: skip
 SEARCHES = {f"{call} {name}" for name in VIEWS for call in ("search", "count")}
 MAY = {
     "agent": {"match", "report", "finish", "release"},
@@ -87,11 +80,8 @@ def test_agents_of_two_groups_get_the_jobs_of_theirs(
 ) -> None:
     for number, group in ((1, "users"), (2, "prod")):
         credential("agent", issuer, group, owner_group=group)
-        db.execute(
-            "select taskqueue.insert_job('default', %s, jsonb_build_object('OwnerDN', '/CN=x', 'OwnerGroup', %s::text,"
-            " 'CPUTime', 600))",
-            [number, group],
-        )
+        keys = {"OwnerDN": "/CN=x", "OwnerGroup": group, "CPUTime": 600}
+        db.execute("select taskqueue.insert_job('default', %s, %s)", [number, Jsonb(keys)])
     found = [client.post("/match", json=WANTED, headers=bearer(issuer.token(group))) for group in ("prod", "users")]
     assert [answer.json()["matches"][0]["job_id"] for answer in found] == [2, 1]
 

@@ -119,7 +119,4 @@ def test_a_statement_is_made_once_a_shape_and_knows_the_types_of_its_values() ->
     assert "since > %s::TIMESTAMP WITH TIME ZONE" in first.text
     assert "site = ANY (%s::TEXT[])" in first.text
     assert "--" not in first.text
-    assert [values[2:3] for values in (first.values, second.values)] == [
-        [["A", "' or true --"]],
-        [["B", "' or true --"]],
-    ]
+    assert [one.values[2] for one in (first, second)] == [["A", "' or true --"], ["B", "' or true --"]]

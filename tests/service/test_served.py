@@ -20,7 +20,7 @@ import pytest
 from broker.server import embedded
 from broker.server.service import service_dsn
 from tests.core.faults.test_kill import Field, kill_postmaster
-from tests.service.conftest import BASE, SETUP, WANTED, bearer
+from tests.service.conftest import BASE, SETUP, WANTED, Db, bearer
 from tests.service.test_command import Program
 
 AGENTS, JOBS = 6, 240
@@ -60,6 +60,17 @@ class Agents:
         for thread in self._threads:
             thread.join(60)
             assert not thread.is_alive()
+
+    def compare(self, db: Db, answered: dict[int, str], finished: set[int]) -> None:
+        """After an outage: the answers of before it are kept, and each job ends at its first attempt."""
+        kept: dict[int, str] = dict(db.execute(_ATTEMPTS).fetchall())
+        assert answered.items() <= kept.items(), "a match that was answered is gone"
+        ended = {job_id for (job_id,) in db.execute("select job_id from taskqueue.ended").fetchall()}
+        assert finished <= ended, "an end that was answered is gone"
+        self.join()
+        assert (self.wrong, self.finished) == ([], set(range(1, JOBS + 1)))
+        rows = db.execute("select job_id, attempts, outcome from taskqueue.ended order by job_id").fetchall()
+        assert rows == [(number, 1, "finished") for number in range(1, JOBS + 1)]  # none was given out twice
 
     def _run(self, number: int) -> None:
         with httpx.Client(base_url=self._url + BASE, headers=bearer(self._token), timeout=30) as client:
@@ -141,16 +152,8 @@ def test_a_killed_database_loses_no_job_of_working_agents(server: Field) -> None
         assert len(agents.finished) < JOBS
         assert embedded.up(server.home).dsn == server.dsn
         with psycopg.connect(running.superuser_dsn(), autocommit=True) as db:
-            kept: dict[int, str] = dict(db.execute(_ATTEMPTS).fetchall())
-            assert answered.items() <= kept.items(), "a match that was answered is gone"
-            ended = {job_id for (job_id,) in db.execute("select job_id from taskqueue.ended").fetchall()}
-            assert finished <= ended, "an end that was answered is gone"
-            agents.join()
-            assert agents.wrong == []
+            agents.compare(db, answered, finished)
             assert agents.refused > 0
-            assert agents.finished == set(range(1, JOBS + 1))
-            rows = db.execute("select job_id, attempts, outcome from taskqueue.ended order by job_id").fetchall()
-            assert rows == [(number, 1, "finished") for number in range(1, JOBS + 1)]  # none was given out twice
             assert dict(db.execute(_ATTEMPTS).fetchall()) == agents.got
             for view in ("job_without_queue", "job_in_two_states", "matching_difference"):
                 assert db.execute(f"select * from monitor.{view}".encode()).fetchall() == [], view

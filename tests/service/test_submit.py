@@ -135,9 +135,8 @@ def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Jobs
     assert [(one["job_id"], one["changed"]) for one in held] == [(1, True), (99, False), (2, True)]
     assert held[1]["error"]["code"] == "PB004"
     assert submitter.get("/jobs/1").json()["status"] == "held"
-    assert submitter.post("/jobs/resume", json={"job_ids": [1]}).json() == [
-        {"job_id": 1, "changed": True, "error": None}
-    ]
+    resumed = submitter.post("/jobs/resume", json={"job_ids": [1]})
+    assert resumed.json() == [{"job_id": 1, "changed": True, "error": None}]
     cancelled = submitter.post("/jobs/cancel", json={"job_ids": [1, 2], "reason": "not needed"})
     assert [one["answer"] for one in cancelled.json()] == ["ended", "ended"]
     unknown = submitter.post("/jobs/cancel", json={"job_ids": [77]})

@@ -58,34 +58,25 @@ AGENTS = {  # fields of a JobAgent that matching ignores
 
 
 DESCRIPTIONS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
-    (AGENTS, {}, True),
-    ({"Site": "LCG.SOUTH.org"}, {"Sites": ["LCG.NORTH.org"]}, False),
-    ({"CPUTime": "6000"}, {}, True),
-    ({"CPUTime": 400}, {}, False),
+    (AGENTS, {}, True), ({"Site": "LCG.SOUTH.org"}, {"Sites": ["LCG.NORTH.org"]}, False),
+    ({"CPUTime": "6000"}, {}, True), ({"CPUTime": 400}, {}, False),
     ({"NumberOfProcessors": 8}, {"Tags": ["8Processors", "MultiProcessor"]}, True),
     ({"NumberOfProcessors": "4"}, {"Tags": ["8Processors"]}, False),
     ({"NumberOfProcessors": 1}, {"Tags": ["1Processors"]}, True),
     ({"NumberOfProcessors": 2000}, {"Tags": ["MultiProcessor"]}, True),
-    ({"NumberOfProcessors": 2000}, {"Tags": ["8Processors"]}, False),
-    ({"NumberOfProcessors": "many"}, {}, True),
-    ({"WholeNode": "True"}, {"Tags": ["WholeNode"]}, True),
-    ({"WholeNode": "False"}, {"Tags": ["WholeNode"]}, False),
+    ({"NumberOfProcessors": 2000}, {"Tags": ["8Processors"]}, False), ({"NumberOfProcessors": "many"}, {}, True),
+    ({"WholeNode": "True"}, {"Tags": ["WholeNode"]}, True), ({"WholeNode": "False"}, {"Tags": ["WholeNode"]}, False),
     ({"Tag": "['GPU', \"big\"]"}, {"Tags": ["GPU", "big"]}, True),
-    ({"Tag": "GPU, big"}, {"Tags": ["GPU", "big"]}, True),
-    ({"Tag": ""}, {"Tags": ["GPU"]}, False),
-    ({"Tag": ["GPU"], "RequiredTag": "[GPU]"}, {}, False),
-    ({"Tag": ["GPU"], "RequiredTag": "any"}, {}, True),
+    ({"Tag": "GPU, big"}, {"Tags": ["GPU", "big"]}, True), ({"Tag": ""}, {"Tags": ["GPU"]}, False),
+    ({"Tag": ["GPU"], "RequiredTag": "[GPU]"}, {}, False), ({"Tag": ["GPU"], "RequiredTag": "any"}, {}, True),
     ({"RequiredTag": ["8Processors"], "NumberOfProcessors": 8}, {"Tags": ["8Processors"]}, True),
-    ({"MaxRAM": 2000}, {"MinRAM": 2500}, False),
-    ({"MaxRAM": "3000"}, {"MinRAM": 2500}, True),
-    ({"Owner": "bob"}, {}, False),
-    ({"OwnerDN": "alice"}, {}, True),
+    ({"MaxRAM": 2000}, {"MinRAM": 2500}, False), ({"MaxRAM": "3000"}, {"MinRAM": 2500}, True),
+    ({"Owner": "bob"}, {}, False), ({"OwnerDN": "alice"}, {}, True),
     ({"OwnerGroup": ["lhcb_user", "lhcb_prod"]}, {}, True),
     ({"GridCE": "ce1", "Platform": None}, {"GridCEs": ["ce1"], "Platforms": ["x86"]}, True),
-    ({"GridCE": 12}, {"GridCEs": ["12"]}, True),
-    ({"PilotType": "private"}, {"PilotTypes": ["private"]}, True),
+    ({"GridCE": 12}, {"GridCEs": ["12"]}, True), ({"PilotType": "private"}, {"PilotTypes": ["private"]}, True),
     ({"JobID": "8"}, {}, False),
-]
+]  # fmt: skip
 """The offer of the resource, the requirements of the job, and whether the resource gets the job."""
 
 
@@ -165,9 +156,8 @@ def test_task_queues_are_listed_for_submitters_of_pilots(dirac_job: Insert, rpc:
     viewer = rpc("submission", "viewer")
     active = viewer("getActiveTaskQueues", service_name="Matcher")["Value"]
     assert sorted(one["Sites"] for one in active.values()) == [["LCG.NORTH.org"], ["LCG.SOUTH.org"]]
-    (found,) = viewer("getMatchingTaskQueues", SITE | {"NumberOfProcessors": 8}, service_name="Matcher")[
-        "Value"
-    ].values()
+    asked = SITE | {"NumberOfProcessors": 8}
+    (found,) = viewer("getMatchingTaskQueues", asked, service_name="Matcher")["Value"].values()
     assert found["Priority"] > 0
     assert {key: found[key] for key in ("Owner", "OwnerGroup", "Jobs", "Tags")} == {
         "Owner": "alice", "OwnerGroup": "lhcb_user", "Jobs": 1, "Tags": ["8Processors"]

@@ -358,17 +358,12 @@ def test_looking_at_a_form_changes_nothing(operator: Changer, filled: Calls) -> 
 @pytest.mark.parametrize(
     ("do", "of", "status"),
     [
-        ("set-setting", "taskqueue.size", 404),
-        ("set-setting", "queue_size", 404),
-        ("set-setting", "resource.x", 404),
-        ("set-limit", "77", 404),
-        ("set-limit", "x", 422),
-        ("set-limit", "9" * 19, 404),
-        ("set-parameter", "production_job/none/acme", 404),
-        ("set-parameter", "x", 404),
+        ("set-setting", "taskqueue.size", 404), ("set-setting", "queue_size", 404),
+        ("set-setting", "resource.x", 404), ("set-limit", "77", 404), ("set-limit", "x", 422),
+        ("set-limit", "9" * 19, 404), ("set-parameter", "production_job/none/acme", 404), ("set-parameter", "x", 404),
         ("set-key", "", 422),
     ],
-)
+)  # fmt: skip
 def test_changes_of_unknown_objects_are_refused(operator: Changer, do: str, of: str, status: int) -> None:
     assert operator.ask(do, of).status_code == status
     fields = {"do": do, "of": of, "value": "1", "limit": "1", "csrf": csrf(operator.cookie), "seen": "0"}

@@ -16,12 +16,9 @@ def test_a_task_a_queue_and_a_site_are_found(look: Look, filled: Calls) -> None:
     [(task,)] = filled.rows("select min(task_id) from monitor.task where setup = 'default'")
     assert look("/find", what=task).headers["Location"] == f"/setups/default/tasks/{task}"
     [(queue, site)] = filled.rows("select queue, site from monitor.queue where setup = 'default' order by 1 limit 1")
-    assert f"/setups/default/queues/{queue}" in look("/find", what=queue).headers.get(
-        "Location", look("/find", what=queue).text
-    )
-    assert f"/setups/default/sites/{site}" in look("/find", what=site).headers.get(
-        "Location", look("/find", what=site).text
-    )
+    for what, place in ((queue, "queues"), (site, "sites")):
+        answer = look("/find", what=what)
+        assert f"/setups/default/{place}/{what}" in answer.headers.get("Location", answer.text)
 
 
 def test_several_objects_with_the_same_number_are_listed(look: Look, filled: Calls) -> None:

@@ -45,9 +45,8 @@ def test_the_page_of_a_replay_shows_the_differences_of_the_engine(look: Look, fi
     assert answer.status_code == 200, answer.text
     page, found = read(answer), replayed(filled, run, changes={"top-10": {"best": 1}})
     assert found.differences
-    assert f"{found.tasks} tasks decided again, {found.tasks - len(found.differences)} as they were decided" in (
-        answer.text
-    )
+    same = found.tasks - len(found.differences)
+    assert f"{found.tasks} tasks decided again, {same} as they were decided" in answer.text
     for row in found.differences:
         [shown] = [cells for cells in page.rows if cells[:2] == [str(row["task_id"]), str(run)]]
         assert shown[3] == ", ".join(row["differs"])
@@ -186,9 +185,8 @@ def test_the_page_of_a_replay_is_accessible_and_fits_the_screen(
     page.get_by_label("Parameters of rules").fill("top-10.best=1")
     page.get_by_role("button", name="Decide again").click()
     assert faults(page) == []
-    assert page.get_by_role("heading", level=1).inner_text() == (
-        f"Replay of run {run}: without rule memory; top-10.best = 1"
-    )
+    heading = page.get_by_role("heading", level=1).inner_text()
+    assert heading == f"Replay of run {run}: without rule memory; top-10.best = 1"
     assert page.get_by_role("row").count() > 3
     assert f"run={run}" in page.url
     page.reload()

@@ -116,33 +116,23 @@ def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, i
 @pytest.mark.parametrize(
     ("requirements", "fields", "fits"),
     [
-        ({"Sites": [QUEUE]}, {}, True),
-        ({"Sites": ["SOUTH_PQ"]}, {}, False),
-        ({"MinRAM": 2000}, {"mem": "1999.9"}, False),
-        ({"MinRAM": 2000}, {"mem": 2000}, True),
-        ({"MinRAM": 2000}, {}, True),
-        ({"CPUTime": 300_000}, {}, True),
+        ({"Sites": [QUEUE]}, {}, True), ({"Sites": ["SOUTH_PQ"]}, {}, False),
+        ({"MinRAM": 2000}, {"mem": "1999.9"}, False), ({"MinRAM": 2000}, {"mem": 2000}, True),
+        ({"MinRAM": 2000}, {}, True), ({"CPUTime": 300_000}, {}, True),
         ({"CPUTime": 50_000}, {"remaining_time": 3600}, False),
         ({"CPUTime": 50_000}, {"remaining_time": 90_000}, True),
         ({"GridCEs": ["ce1"]}, {"computingElement": "ce1"}, True),
         ({"GridCEs": ["ce1"]}, {"computingElement": QUEUE}, False),
         ({"JobTypes": ["user"]}, {"prodSourceLabel": "user"}, True),
         ({"JobTypes": ["panda"]}, {"prodSourceLabel": "user"}, True),
-        ({"JobTypes": ["user"]}, {"prodSourceLabel": "managed"}, False),
-        ({"JobTypes": ["user"]}, {}, False),
-        ({"JobTypes": ["managed"]}, {}, True),
-        ({"JobTypes": ["user"]}, {"prodSourceLabel": "unified"}, True),
-        ({"JobTypes": ["ptest"]}, {"prodSourceLabel": "ptest"}, True),
-        ({"PilotTypes": ["PanDA"]}, {}, True),
-        ({"PilotTypes": ["other"]}, {}, False),
-        ({}, {"prodUserID": "/DC=org/CN=alice"}, True),
-        ({}, {"prodUserID": "/DC=org/CN=bob"}, False),
-        ({}, {"taskID": "17"}, False),
-        ({}, {"taskID": "NULL"}, True),
-        ({"Tags": ["2Processors"]}, {}, False),
-        ({"Tags": ["GPU"]}, {}, False),
+        ({"JobTypes": ["user"]}, {"prodSourceLabel": "managed"}, False), ({"JobTypes": ["user"]}, {}, False),
+        ({"JobTypes": ["managed"]}, {}, True), ({"JobTypes": ["user"]}, {"prodSourceLabel": "unified"}, True),
+        ({"JobTypes": ["ptest"]}, {"prodSourceLabel": "ptest"}, True), ({"PilotTypes": ["PanDA"]}, {}, True),
+        ({"PilotTypes": ["other"]}, {}, False), ({}, {"prodUserID": "/DC=org/CN=alice"}, True),
+        ({}, {"prodUserID": "/DC=org/CN=bob"}, False), ({}, {"taskID": "17"}, False), ({}, {"taskID": "NULL"}, True),
+        ({"Tags": ["2Processors"]}, {}, False), ({"Tags": ["GPU"]}, {}, False),
     ],
-)
+)  # fmt: skip
 def test_the_fields_of_a_pilot_become_a_resource_description(
     pilot: Pilots, insert: Insert, requirements: dict[str, Any], fields: dict[str, Any], fits: bool
 ) -> None:

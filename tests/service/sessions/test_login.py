@@ -59,9 +59,8 @@ def test_the_cookie_is_closed_to_scripts_and_the_answers_are_not_kept(browser: B
         assert cookie.startswith(f"pgbroker-{port}")
         assert "; Path=/; HttpOnly; SameSite=Lax" in cookie and "Secure" not in cookie
     for answer in (page, back, one.get("/session"), one.get("/login/callback")):
-        assert (answer.headers["Cache-Control"], answer.headers.get("Referrer-Policy", "no-referrer")) == (
-            "no-store", "no-referrer",
-        )  # fmt: skip
+        policy = answer.headers.get("Referrer-Policy", "no-referrer")
+        assert (answer.headers["Cache-Control"], policy) == ("no-store", "no-referrer")
     assert one.get("/pages/style.css").headers["Content-Type"].startswith("text/css")
 
 
@@ -71,9 +70,8 @@ def test_the_cookie_behind_tls_is_bound_to_this_host(start: Start, ticket: Ticke
         page = client.post("/login/ticket", data={"ticket": ticket()})
         name, value = page.headers["Set-Cookie"].partition(";")[0].split("=")
         assert name == "__Host-pgbroker-visit"
-        done = client.post(
-            "/login/ticket", data=forms(page)["/login/ticket"], headers={"Cookie": f"{name}={value}"}
-        )  # fmt: skip
+        fields = forms(page)["/login/ticket"]
+        done = client.post("/login/ticket", data=fields, headers={"Cookie": f"{name}={value}"})
         cookie = done.headers.get_list("Set-Cookie")[0]
         assert cookie.startswith("__Host-pgbroker=") and "; Path=/; HttpOnly; SameSite=Lax; Secure; " in cookie
 
@@ -176,16 +174,11 @@ def test_the_reason_of_a_refusal_by_the_provider_is_shown_safely(
 
 
 TOKENS: dict[str, dict[str, Any]] = {
-    "another audience": {"aud": "somebody else"},
-    "no audience": {"aud": None},
-    "another party": {"azp": "somebody else"},
-    "two audiences and no party": {"aud": [CLIENT, "x"]},
-    "expired": {"exp": NOW - 3600},
-    "another login": {"nonce": "another"},
-    "no nonce": {"nonce": None},
-    "another issuer": {"iss": "https://else.example"},
-    "no text as subject": {"sub": 7},
-}
+    "another audience": {"aud": "somebody else"}, "no audience": {"aud": None},
+    "another party": {"azp": "somebody else"}, "two audiences and no party": {"aud": [CLIENT, "x"]},
+    "expired": {"exp": NOW - 3600}, "another login": {"nonce": "another"}, "no nonce": {"nonce": None},
+    "another issuer": {"iss": "https://else.example"}, "no text as subject": {"sub": 7},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("how", list(TOKENS))
