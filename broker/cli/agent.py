@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import done, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.files import Elements, reading
 from broker.cli.shared.resource import Resource, takes_resource
-from broker.cli.shared.session import SETUP, Job, Setup, ready, require_setup, session
+from broker.cli.shared.session import SETUP, Job, Setup, ready, session
 
 if TYPE_CHECKING:
     from broker.client.matcher import Match
@@ -40,8 +40,8 @@ def match(
     with JobAgent(setup, ready(), connections=1) as agent:
         matches = agent.match_jobs(described, count)
     if not matches:
-        with session() as connection:
-            require_setup(connection, setup)
+        with session(setup):
+            pass  # raises if there is no such setup
     _note_unknown_sites(setup, described, matches)
     if as_json:
         output.json_out(matches)
@@ -84,8 +84,8 @@ def match_many(
     with JobAgent(setup, ready(), connections=1) as agent:
         answers = agent.match_many(requests)
     if not any(answer.jobs for answer in answers):
-        with session() as connection:
-            require_setup(connection, setup)
+        with session(setup):
+            pass
     refused = [(number, answer.error) for number, answer in enumerate(answers, 1) if answer.error]
     if as_json:
         output.json_out([{"jobs": a.jobs, "error": a.error and vars(a.error)} for a in answers])
@@ -164,10 +164,8 @@ def report(
 
     with JobAgent(setup, ready(), connections=1) as agent:
         answer = agent.report(Lease(job, attempt), status)  # type: ignore[arg-type]  # the database refuses others
-    if as_json:
-        output.json_out(answer)
-    else:
-        output.say(answer.action + (f": {answer.reason}" if answer.reason else ""))
+    text = answer.action + (f": {answer.reason}" if answer.reason else "")
+    done.report(text, as_json=as_json, **vars(answer))
 
 
 @app.command()
@@ -183,10 +181,7 @@ def finish(
 
     with JobAgent(setup, ready(), connections=1) as agent:
         stored = agent.finish(Lease(job, attempt), outcome)  # type: ignore[arg-type]  # the database refuses others
-    if as_json:
-        output.json_out({"job_id": job, "outcome": stored})
-    else:
-        output.say(f"job {job} {stored}")
+    done.report(f"job {job} {stored}", as_json=as_json, job_id=job, outcome=stored)
 
 
 @app.command()
@@ -196,9 +191,5 @@ def release(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json
 
     with JobAgent(setup, ready(), connections=1) as agent:
         task_queue = agent.release(Lease(job, attempt))
-    if as_json:
-        output.json_out({"job_id": job, "task_queue_id": task_queue})
-    elif task_queue:
-        output.say(f"job {job} waits in TaskQueue {task_queue}")
-    else:
-        output.say(f"job {job} was to be killed: it is cancelled")
+    where = f"waits in TaskQueue {task_queue}" if task_queue else "was to be killed: it is cancelled"
+    done.report(f"job {job} {where}", as_json=as_json, job_id=job, task_queue_id=task_queue)

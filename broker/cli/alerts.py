@@ -7,7 +7,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session, take_away
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -35,47 +35,31 @@ def alerts(
 
     if context.invoked_subcommand:
         return
-    with session() as connection:
-        require_setup(connection, setup)
-        rows = rows_of(
-            connection,
-            """select alert_id, state, severity, rule, labels, value, since, fired_at, ended_at, summary
-                 from alert.alert_now
-                where setup = %s and (state = 'firing' or %s)
-                order by array_position(array['firing', 'pending', 'ended'], state),
-                         array_position(array['critical', 'warning', 'info'], severity), since desc, rule, labels::text,
-                         alert_id""",
-            setup,
-            every,
-        )
+    with session(setup) as connection:
+        query = """select alert_id, state, severity, rule, labels, value, since, fired_at, ended_at, summary
+                     from alert.alert_now
+                    where setup = %s and (state = 'firing' or %s)
+                    order by array_position(array['firing', 'pending', 'ended'], state),
+                             array_position(array['critical', 'warning', 'info'], severity), since desc, rule,
+                             labels::text, alert_id"""
+        rows = rows_of(connection, query, setup, every)
         now = listing.moment_of(connection, setup)
-    if as_json:
-        output.json_out(rows)
-        return
-    cells = [[*(row[name] for name in ("state", "severity", "rule", "since", "ended_at", "summary"))] for row in rows]
-    headings = ["state", "severity", "rule", "since", "ended", "summary"]
-    if not every:
-        headings.remove("ended")
-        cells = [[*row[:4], row[5]] for row in cells]
-    output.table(f"Alerts of setup {setup}", headings, cells, drop=["ended", "rule"], now=now)
+    names = ("state", "severity", "rule", "since", *(("ended_at",) if every else ()), "summary")
+    columns = {name: name.removesuffix("_at") for name in names}
+    output.records(f"Alerts of setup {setup}", rows, columns, as_json=as_json, drop=["ended", "rule"], now=now)
 
 
 @app.command()
 def rules(*, setup: Setup = "default", as_json: Json = False) -> None:
     """List the rules, with condition, duration and severity."""
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         rows = _rules(connection, setup)
-    if as_json:
-        output.json_out(rows)
-        return
     columns = {
         "rule": "rule", "enabled": "enabled", "severity": "severity", "condition": "condition", "by_label": "for each",
         "over": "mean of", "lasting": "lasting", "origin": "origin", "summary": "summary",
     }  # fmt: skip
-    cells = [[row[name] for name in columns] for row in rows]
     drop = ["summary", "origin", "mean of", "for each"]
-    output.table(f"Rules of alerts of setup {setup}", list(columns.values()), cells, drop=drop)
+    output.records(f"Rules of alerts of setup {setup}", rows, columns, as_json=as_json, drop=drop)
 
 
 @app.command("set-rule")
@@ -103,19 +87,14 @@ def targets(*, setup: Setup = "default", as_json: Json = False) -> None:
     """List the targets of alerts, and the messages that are on their way. Needs the role broker_operator."""
     from broker.operate.reading import rows_of
 
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         query = "select * from alert.target_now where setup = %s order by target"
         rows = [{name: row[name] for name in row if name != "setup"} for row in rows_of(connection, query, setup)]
-    if as_json:
-        output.json_out(rows)
-        return
     columns = {
         "target": "target", "enabled": "enabled", "kind": "kind", "address": "address", "least_severity": "from",
         "repeat_after": "again after", "last_sent_at": "last sent", "unsent": "unsent", "error": "error",
     }  # fmt: skip
-    cells = [[row[name] for name in columns] for row in rows]
-    output.table(f"Targets of alerts of setup {setup}", list(columns.values()), cells, drop=["again after", "from"])
+    output.records(f"Targets of alerts of setup {setup}", rows, columns, as_json=as_json, drop=["again after", "from"])
 
 
 @app.command("set-target")
@@ -160,8 +139,7 @@ def prometheus(*, setup: Setup = "default") -> None:
     from broker.operate import prometheus_rules
     from broker.operate.reading import rows_of
 
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         figures = {row["figure"]: row for row in rows_of(connection, "select * from history.figure")}
         enabled = [row for row in _rules(connection, setup) if row["enabled"]]
     typer.echo(prometheus_rules.rules_file(setup, enabled, figures), nl=False)
@@ -189,10 +167,7 @@ def _given(changes: list[str]) -> str:
 
 
 def _clear(query: str, what: str, listed: str, name: str, setup: str, *, as_json: bool) -> None:
-    from broker.errors import NoSuchThing
-
-    with session() as connection:
-        require_setup(connection, setup)
-        if connection.execute(query.encode(), [setup, name]).fetchone() != (True,):
-            raise NoSuchThing(f"there is no {what} {name} in setup {setup}", f"broker alerts {listed} lists them")
+    fault = f"there is no {what} {name} in setup {setup}"
+    with session(setup) as connection:
+        take_away(connection, query, [setup, name], fault, f"broker alerts {listed} lists them")
     report(f"removed: {name}", as_json=as_json, setup=setup, removed=name)

@@ -46,16 +46,33 @@ def _command(algorithm: str) -> Callable[..., None]:
         setup: Setup = "default",
         as_json: Json = False,
     ) -> None:
-        _assign(
-            algorithm,
-            setup,
-            task,
-            profile=profile,
-            seed=seed,
-            limit=limit,
-            workers=workers,
-            dry_run=dry_run,
-            as_json=as_json,
+        from broker import database
+        from broker.errors import BadRequest
+        from broker.operate import batch
+
+        if workers > 1 and dry_run:
+            raise BadRequest("a dry run locks no task, so workers cannot share the tasks", "leave --workers out")
+        target = ready()
+        with ExitStack() as open_ones:
+            connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
+            connection = connections[0]
+            require_setup(connection, setup)
+            named = sorted(set(task or ()))
+            not_due = _not_due(connection, setup, algorithm, named)
+            with working("deciding"):
+                run = batch.broker(
+                    connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit,
+                    dry_run=dry_run,
+                )  # fmt: skip
+            summary = run_summary(connection, setup, run, algorithm) | {"not_due": not_due}
+            nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
+        if as_json:
+            output.json_out(summary)
+            return
+        for row in not_due:
+            output.say(f"task {row['task_id']} is not due, decided because it is named: {row['not_due']}")
+        show_summary(
+            summary, dry=dry_run, nothing=nothing or "no task was decided: another broker works on those named"
         )
 
     return assign
@@ -63,53 +80,6 @@ def _command(algorithm: str) -> Callable[..., None]:
 
 for _name, (_algorithm, _help) in _COMMANDS.items():
     app.command(_name, help=f"{_help}\n\n{_WHICH}")(_command(_algorithm))
-
-
-def _assign(
-    algorithm: str,
-    setup: str,
-    tasks: list[int] | None,
-    *,
-    profile: str | None,
-    seed: int | None,
-    limit: int | None,
-    workers: int,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Run one batch and show its results."""
-    from broker import database
-    from broker.errors import BadRequest
-    from broker.operate import batch
-
-    if workers > 1 and dry_run:
-        raise BadRequest("a dry run locks no task, so workers cannot share the tasks", "leave --workers out")
-    target = ready()
-    with ExitStack() as open_ones:
-        connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
-        connection = connections[0]
-        require_setup(connection, setup)
-        named = sorted(set(tasks or ()))
-        not_due = _not_due(connection, setup, algorithm, named)
-        with working("deciding"):
-            run = batch.broker(
-                connections,
-                setup,
-                algorithm,
-                tasks=named or None,
-                profile=profile,
-                seed=seed,
-                limit=limit,
-                dry_run=dry_run,
-            )
-        summary = run_summary(connection, setup, run, algorithm) | {"not_due": not_due}
-        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
-    if as_json:
-        output.json_out(summary)
-        return
-    for row in not_due:
-        output.say(f"task {row['task_id']} is not due, decided because it is named: {row['not_due']}")
-    show_summary(summary, dry=dry_run, nothing=nothing or "no task was decided: another broker works on those named")
 
 
 def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:

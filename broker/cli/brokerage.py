@@ -28,13 +28,8 @@ Tasks = Annotated[
     list[int] | None, typer.Option("--task", min=0, max=2**63 - 1, help="Take only this task; repeat it for several.")
 ]
 Limit = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many rows of a table, 0 for all.")]
-On = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DSN",
-        help="Decide on this database, in a copy of the setup that is undone; --dsn may then be a standby.",
-    ),
-]
+_ON = "Decide on this database, in a copy of the setup that is undone; --dsn may then be a standby."
+On = Annotated[str | None, typer.Option(metavar="DSN", help=_ON)]
 Algorithm = Annotated[
     str, typer.Option(help="Algorithm of the rules or tasks; the error for an unknown algorithm lists all.")
 ]
@@ -87,25 +82,14 @@ def what_if(
     changes = dict(pair("--set", text, "jobbroker:NQUEUED_SAT_CAP=300") for text in settings or [])
     of_rules = parameters_of_rules("--parameter", parameters or [])
     if not (changes or overlaid or profile or of_rules or without):
-        raise BadRequest(
-            "nothing is changed",
-            "give a change: --set KEY=VALUE, --world FILE, --profile NAME, --parameter RULE.NAME=VALUE, --without RULE",
-        )
+        hint = "--set KEY=VALUE, --world FILE, --profile NAME, --parameter RULE.NAME=VALUE, --without RULE"
+        raise BadRequest("nothing is changed", f"give a change: {hint}")
     with _deciding(ready(), setup, on) as connection:
         try:
             found = brokerage.what_if(
-                connection,
-                setup,
-                changes,
-                profile=profile,
-                worlds=overlaid,
-                tasks=task or None,
-                newest=newest,
-                forced=force,
-                algorithm=algorithm,
-                parameters=of_rules,
-                without=without or [],
-            )
+                connection, setup, changes, profile=profile, worlds=overlaid, tasks=task or None, newest=newest,
+                forced=force, algorithm=algorithm, parameters=of_rules, without=without or [],
+            )  # fmt: skip
         except psycopg.Error as error:
             found_error = from_database(error)
             found_error.hint = found_error.hint and found_error.hint.replace("p_force => true", "--force")
@@ -118,17 +102,16 @@ def what_if(
         return
     for number, reason in found.not_open.items():
         output.say(f"task {number} is not open, decided because it is named: {reason}")
-    statuses = [
-        (status, found.before.get(status, 0), found.after.get(status, 0))
-        for status in sorted({*found.before, *found.after})
-    ]
+    both = sorted({*found.before, *found.after})
+    statuses = [(status, found.before.get(status, 0), found.after.get(status, 0)) for status in both]
     output.table("Tasks", ["status", "before", "after"], statuses)
     shown = found.differences[: limit or None]
     some = f", {len(shown)} shown (--limit)" if len(shown) < len(found.differences) else ""
     cells = [
-        (row["task_id"], _changed(row), output.few(row["gained"]), output.few(row["lost"]), *_first_weight(row))
+        (row["task_id"], _changed(row), output.few(row["gained"]), output.few(row["lost"]),
+         row["queue"], row["weight_before"], row["weight_after"])
         for row in shown
-    ]
+    ]  # fmt: skip
     columns = ["task", "status", "gains", "loses", "weight of", "before", "after"]
     output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells)
     _show_greatest(found, limit)
@@ -149,9 +132,8 @@ def _show_greatest(found: "WhatIf", limit: int) -> None:
         if row["gained"] or row["lost"]
     ]
     if rules:
-        output.table(
-            "Rejections by rule", ["rule", "before", "after", "difference", "for example"], rules[: limit or None]
-        )
+        columns = ["rule", "before", "after", "difference", "for example"]
+        output.table("Rejections by rule", columns, rules[: limit or None])
 
 
 def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> list[str]:
@@ -168,10 +150,6 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
 def _changed(row: Row) -> str:
     before, after = row["status_before"], row["status_after"]
     return str(after) if before == after else f"{before or 'none'} -> {after or 'none'}"
-
-
-def _first_weight(row: Row) -> tuple[object, ...]:
-    return row["queue"], row["weight_before"], row["weight_after"]
 
 
 @contextmanager
@@ -243,9 +221,7 @@ def evaluate(
             answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
         else:
             answers = brokerage.evaluate_together(opened, cases, profile)
-        open_ones.enter_context(
-            closing(answers)
-        )  # before the connections, even when the reader of the answers has gone
+        open_ones.enter_context(closing(answers))  # before the connections, even when their reader has gone
         failed = False
         for answer in answers:
             failed = failed or "error" in answer
@@ -272,13 +248,10 @@ def rules(
     with session() as connection:
         settings = None if setup is None else _settings(connection, setup)
         chosen = profile or (settings["profile"] if settings else "documented")
-        rows = rows_of(
-            connection,
-            "select position, rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
-            " where profile = brokerage.profile_name(%s) and algorithm = %s order by position, rule",
-            chosen,
-            algorithm,
-        )
+        query = """select position, rule, kind, criteria, function, parameters, enabled, source
+                     from brokerage.rule_in_force
+                    where profile = brokerage.profile_name(%s) and algorithm = %s order by position, rule"""
+        rows = rows_of(connection, query, chosen, algorithm)
         known = rows_of(connection, "select distinct profile, algorithm from brokerage.rule_in_force order by 1, 2")
     if not rows:
         there = ", ".join(f"{row['profile']} of {row['algorithm']}" for row in known)
@@ -289,20 +262,10 @@ def rules(
     if settings:
         kept = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in ("setup", "profile"))
         output.say(f"setup {setup}: profile {settings['profile']}, {kept}")
-    cells = [
-        (
-            row["rule"],
-            row["position"],
-            row["kind"] if row["enabled"] else f"{row['kind']}, off",
-            row["criteria"],
-            row["function"],
-            row["parameters"] or None,
-            row["source"],
-        )
-        for row in rows
-    ]
-    columns = ["rule", "position", "kind", "criteria", "function", "parameters", "source"]
-    output.table(f"Profile {chosen}, {algorithm}", columns, cells)
+    cells = [{**row, "kind": row["kind"] if row["enabled"] else f"{row['kind']}, off"} for row in rows]
+    names = ("rule", "position", "kind", "criteria", "function", "parameters", "source")
+    table = [[row[name] or None if name == "parameters" else row[name] for name in names] for row in cells]
+    output.table(f"Profile {chosen}, {algorithm}", names, table)
 
 
 def _settings(connection: "Connection", setup: str) -> Row:

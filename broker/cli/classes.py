@@ -7,7 +7,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer()
@@ -35,11 +35,9 @@ def classify(
     15 minutes, so `broker run` does this every 10. The profile panda2026 counts merge jobs (processing_type pmerge)
     only. Needs the role broker_operator.
     """
-    with session() as connection:
-        require_setup(connection, setup)
-        with connection.transaction(force_rollback=dry_run):
-            connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
-            found = rows_of(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
+    with session(setup) as connection, connection.transaction(force_rollback=dry_run):
+        connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
+        found = rows_of(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
     if as_json:
         output.json_out(found)
     else:
@@ -49,10 +47,8 @@ def classify(
 def _show(rows: list[Row], setup: str, limit: int) -> None:
     queues = [row for row in rows if row["kind"] == "queue"]
     if not queues:
-        output.note(
-            f"no queue of setup {setup} has two jobs of User Analysis that started in the last four days"
-            " (for panda2026 two merge jobs, processing_type pmerge)"
-        )
+        few = f"no queue of setup {setup} has two jobs of User Analysis that started in the last four days"
+        output.note(f"{few} (for panda2026 two merge jobs, processing_type pmerge)")
     for kind, classes in _CLASSES.items():
         ranked = [row["class"] for row in rows if row["kind"] == kind]
         if ranked:
@@ -60,14 +56,9 @@ def _show(rows: list[Row], setup: str, limit: int) -> None:
     queues.sort(key=lambda row: (_CLASSES["queue"].index(row["class"]), row["figures"]["upper_wait"]))
     shown = queues[:limit] if limit else queues
     cells = [
-        (
-            row["name"],
-            row["class"],
-            row["figures"]["jobs"],
-            *(round(row["figures"][of]) for of in _WAITS),
-            row["reason"],
-        )
+        (row["name"], row["class"], figures["jobs"], *(round(figures[of]) for of in _WAITS), row["reason"])
         for row in shown
+        for figures in [row["figures"]]
     ]
     for kind in ("user", "task"):
         low = [row for row in rows if row["kind"] == kind and row["class"] in ("B", "C")]

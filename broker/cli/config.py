@@ -9,7 +9,7 @@ from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report, tells
 from broker.cli.shared.options import options
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -48,28 +48,17 @@ def get(
          where %s and not exists (select from resource.config_of(%s) c
                                    where c.key = k.key and c.component in ('', k.component))
          order by 3, 2"""
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         rows = rows_of(connection, query, setup, known or key is not None, setup)
     if key is not None:
         rows = [row for row in rows if row["key"] == name and component in ("", row["component"])]
         if not rows:
             raise NoSuchThing(f"configuration key {key} is neither set nor known", "broker config get --known")
-    if as_json:
-        output.json_out(rows)
-        return
-    cells = [
-        (
-            f"{row['component']}:{row['key']}" if row["component"] else row["key"],
-            row["value"],
-            row["default_value"],
-            row["unit"],
-            row["meaning"],
-        )
-        for row in rows
-    ]
-    columns = ["key", "value", "default", "unit", "meaning"]
-    output.table(f"Configuration of setup {setup}", columns, cells, drop=["meaning"])
+    if not as_json:
+        for row in rows:
+            row["key"] = f"{row['component']}:{row['key']}" if row["component"] else row["key"]
+    columns = {"key": "key", "value": "value", "default_value": "default", "unit": "unit", "meaning": "meaning"}
+    output.records(f"Configuration of setup {setup}", rows, columns, as_json=as_json, drop=["meaning"])
 
 
 @app.command("set")

@@ -7,11 +7,12 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session, take_away
 
 app = typer.Typer(no_args_is_help=True, help="Tokens, secrets of pilots, and accepted tokens of issuers.")
 
 Kind = Literal["agent", "submitter", "operator", "viewer"]
+_Of = Annotated[str | None, typer.Option("--setup", help="Of this setup only.")]
 _Name = Annotated[str, typer.Argument(help="Name by which it can be found and revoked.")]
 _Stamp = Annotated[str, typer.Argument(help="Stamp: the name of the pilot, or of the kind of pilots.")]
 _As = Annotated[Kind, typer.Option("--as", help="Role that the holder acts as.")]
@@ -21,22 +22,14 @@ _Valid = Annotated[str, typer.Option("--for", help="How long it is valid, such a
 
 
 @app.command("list")
-def list_credentials(
-    *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
-) -> None:
+def list_credentials(*, setup: _Of = None, as_json: Json = False) -> None:
     """List credentials, secrets and tokens. Needs the role broker_operator."""
     from broker.operate.reading import rows_of
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        rows = rows_of(
-            connection,
-            """select * from monitor.credential where %s::text is null or setup = %s
-                order by setup collate "C", object, name collate "C" """,
-            setup,
-            setup,
-        )
+    with session(setup) as connection:
+        query = """select * from monitor.credential where %s::text is null or setup = %s
+                    order by setup collate "C", object, name collate "C" """
+        rows = rows_of(connection, query, setup, setup)
     if as_json:
         output.json_out(rows)
         return
@@ -85,14 +78,8 @@ def set_credential(
             [setup, name, kind, issuer, subject, claim and claim_name, claim and value, group, owner, group_claim,
              owner_claim],
         )  # fmt: skip
-    report(
-        f"tokens of {issuer} may be used in setup {setup} as {kind}: {name}",
-        as_json=as_json,
-        setup=setup,
-        name=name,
-        kind=kind,
-        issuer=issuer,
-    )
+    text = f"tokens of {issuer} may be used in setup {setup} as {kind}: {name}"
+    report(text, as_json=as_json, setup=setup, name=name, kind=kind, issuer=issuer)
 
 
 @app.command()
@@ -113,16 +100,8 @@ def token(
     as_json: Json = False,
 ) -> None:
     """Make a token and print it; it cannot be shown again. Needs the role broker_operator."""
-    with session() as connection:
-        made = connection.execute(
-            "select token, expires_at from resource.make_token(%s, %s, %s, %s, %s, %s)",
-            [setup, name, kind, valid, group, owner],
-        ).fetchone()
-    assert made is not None
-    if as_json:
-        output.json_out({"setup": setup, "name": name, "kind": kind, "token": made[0], "expires_at": made[1]})
-        return
-    typer.echo(made[0])
+    query = "select token, expires_at from resource.make_token(%s, %s, %s, %s, %s, %s)"
+    _make(query, [setup, name, kind, valid, group, owner], as_json=as_json, setup=setup, name=name, kind=kind)
 
 
 @app.command()
@@ -147,16 +126,8 @@ def secret(
 
     The pilot exchanges stamp and secret for a short token. Needs the role broker_operator.
     """
-    with session() as connection:
-        made = connection.execute(
-            "select secret, expires_at from resource.make_secret(%s, %s, %s, %s, %s, %s)",
-            [setup, stamp, uses, valid, group, owner],
-        ).fetchone()
-    assert made is not None
-    if as_json:
-        output.json_out({"setup": setup, "stamp": stamp, "uses": uses, "secret": made[0], "expires_at": made[1]})
-        return
-    typer.echo(made[0])
+    query = "select secret, expires_at from resource.make_secret(%s, %s, %s, %s, %s, %s)"
+    _make(query, [setup, stamp, uses, valid, group, owner], as_json=as_json, setup=setup, stamp=stamp, uses=uses)
 
 
 @app.command()
@@ -166,28 +137,16 @@ def revoke_secret(stamp: _Stamp, *, setup: Setup = "default", as_json: Json = Fa
 
 
 @app.command()
-def sessions(
-    *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
-) -> None:
+def sessions(*, setup: _Of = None, as_json: Json = False) -> None:
     """List the people who are logged in with a browser, with their setups and roles. Needs the role broker_operator."""
     from broker.operate.reading import rows_of
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        rows = rows_of(
-            connection,
-            """select * from monitor.browser_session where %s::text is null or setup = %s
-                order by setup collate "C", subject collate "C", opened_at""",
-            setup,
-            setup,
-        )
-    if as_json:
-        output.json_out(rows)
-        return
-    names = ("setup", "subject", "kind", "opened_at", "expires_at")
-    cells = [tuple(row[name] for name in names) for row in rows]
-    output.table("Sessions", ["setup", "who", "as", "since", "until"], cells)
+    query = """select * from monitor.browser_session where %s::text is null or setup = %s
+                order by setup collate "C", subject collate "C", opened_at"""
+    with session(setup) as connection:
+        rows = rows_of(connection, query, setup, setup)
+    columns = {"setup": "setup", "subject": "who", "kind": "as", "opened_at": "since", "expires_at": "until"}
+    output.records("Sessions", rows, columns, as_json=as_json)
 
 
 @app.command()
@@ -204,13 +163,17 @@ def log_out(
     _take_away("select resource.revoke_sessions(%s, %s) > 0", "session of", who, setup, as_json=as_json)
 
 
-def _take_away(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
-    from broker.errors import NoSuchThing
+def _make(query: str, arguments: list[object], *, as_json: bool, **said: object) -> None:
+    """Make a token or a secret, and print it."""
+    from broker.operate.reading import rows_of
 
-    hint = f"broker credential {'sessions' if what.startswith('session') else 'list'} shows all"
     with session() as connection:
-        require_setup(connection, setup)
-        found = connection.execute(query.encode(), [setup, name]).fetchone() == (True,)
-    if not found:
-        raise NoSuchThing(f"there is no {what} {name} in setup {setup}", hint)
+        [made] = rows_of(connection, query, *arguments)
+    report(str(next(iter(made.values()))), as_json=as_json, **said, **made)
+
+
+def _take_away(query: str, what: str, name: str, setup: str, *, as_json: bool) -> None:
+    hint = f"broker credential {'sessions' if what.startswith('session') else 'list'} shows all"
+    with session(setup) as connection:
+        take_away(connection, query, [setup, name], f"there is no {what} {name} in setup {setup}", hint)
     report(f"the {what} {name} of setup {setup} is refused from now on", as_json=as_json, setup=setup, name=name)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from broker.upgrade.state import Difference
 
 app = typer.Typer(no_args_is_help=True, help="Install, upgrade, downgrade and check the database.")
+_Patience = Annotated[float, typer.Option(help="Seconds during which the command gives way to the agents' locks.")]
 _NOTHING = "pgbroker is not installed in this database"
 _INSTALL = "hint:  broker db upgrade"
 
@@ -22,9 +23,7 @@ def upgrade(
     role_prefix: Annotated[
         str | None, typer.Option(help="Prefix of the roles' names; broker_ in a new database.")
     ] = None,
-    patience: Annotated[
-        float, typer.Option(help="Seconds during which the command gives way to the agents' locks.")
-    ] = 120.0,
+    patience: _Patience = 120.0,
     as_json: Json = False,
 ) -> None:
     """Bring the database to this release: tables, code, grants. Safe under load, and to repeat."""
@@ -42,9 +41,7 @@ def downgrade(
     target: Annotated[
         str | None, typer.Argument(help="The release before (the default), or base, which removes everything.")
     ] = None,
-    patience: Annotated[
-        float, typer.Option(help="Seconds during which the command gives way to the agents' locks.")
-    ] = 120.0,
+    patience: _Patience = 120.0,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -68,16 +65,9 @@ def check(
 
     report = machinery.check(common.target().dsn)
     ok = report.ok and not (strict and report.guests)
+    names = ("release", "revision", "differences", "guests")
     if as_json:
-        json_out(
-            {
-                "ok": ok,
-                "release": report.release,
-                "revision": report.revision,
-                "differences": report.differences,
-                "guests": report.guests,
-            }
-        )
+        json_out({"ok": ok, **{name: getattr(report, name) for name in names}})
     elif report.revision is None:
         say(_NOTHING)
         note(_INSTALL)
@@ -86,10 +76,8 @@ def check(
             say(_told(difference))
         for guest in report.guests:
             note(f"not of pgbroker: {guest}")
-        say(
-            f"release {report.release}, revision {report.revision}: "
-            + ("the database is what the release says" if ok else f"{len(report.differences)} differences")
-        )
+        fits = "the database is what the release says" if ok else f"{len(report.differences)} differences"
+        say(f"release {report.release}, revision {report.revision}: {fits}")
     if not ok:
         raise typer.Exit(1)
 

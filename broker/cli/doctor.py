@@ -9,7 +9,7 @@ from broker.cli.shared.common import Json
 from broker.cli.shared.session import session
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    pass
 
 app = typer.Typer()
 
@@ -29,9 +29,8 @@ def doctor(
 
     with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
         findings = cursor.execute("select area, object, value, verdict, cost, remedy from monitor.health").fetchall()
-    counts = {
-        verdict: sum(found["verdict"] == verdict for found in findings) for verdict in ("problem", "advice", "ok")
-    }
+    verdicts = ("problem", "advice", "ok")
+    counts = {verdict: sum(found["verdict"] == verdict for found in findings) for verdict in verdicts}
     if as_json:
         output.json_out({"ok": not counts["problem"], "findings": findings})
     else:
@@ -40,9 +39,8 @@ def doctor(
             well = [(found["area"], found["object"], found["value"]) for found in findings if found["verdict"] == "ok"]
             output.table("Well", ["area", "object", "value"], well)
         more = "" if everything else " (--all)"
-        output.say(
-            f"{output.counted(counts['problem'], 'problem')}, {counts['advice']} advised, {counts['ok']} ok{more}"
-        )
+        problems = output.counted(counts["problem"], "problem")
+        output.say(f"{problems}, {counts['advice']} advised, {counts['ok']} ok{more}")
     if counts["problem"]:
         raise typer.Exit(1)
 
@@ -60,17 +58,7 @@ def _show(findings: list[dict[str, Any]]) -> None:
     shown.add_column("what it costs, and what to do", overflow="fold", ratio=3)
     for found in findings:
         verdict = found["verdict"]
-        shown.add_row(Text(verdict, style=_COLOURS[verdict]), _found(found), _advised(found))
+        what = Text.assemble(f"{found['area']}: ", (found["object"], "bold"), f"\n{found['value']}")
+        advice = Text.assemble(found["cost"], "\n", (found["remedy"], "cyan"))
+        shown.add_row(Text(verdict, style=_COLOURS[verdict]), what, advice)
     output.console().print(shown)
-
-
-def _found(finding: dict[str, Any]) -> "Text":
-    from rich.text import Text
-
-    return Text.assemble(f"{finding['area']}: ", (finding["object"], "bold"), f"\n{finding['value']}")
-
-
-def _advised(finding: dict[str, Any]) -> "Text":
-    from rich.text import Text
-
-    return Text.assemble(finding["cost"], "\n", (finding["remedy"], "cyan"))

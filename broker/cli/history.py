@@ -10,7 +10,7 @@ import typer
 from broker.cli.lists import PANEL, ROWS, Limit
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def history(
     from broker.json_text import json_text
 
     labels = json_text(_labels(only or []))
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         known = {row["figure"]: row for row in rows_of(connection, _FIGURES)}
         begin = _begin(connection, setup, since)
         if figure is None:
@@ -77,9 +76,8 @@ def history(
         _show("Figures", "figure", rows, {name: row["unit"] for name, row in known.items()}, None)
     else:
         title = f"{known[figure]['meaning']} ({known[figure]['unit']})"
-        _show(
-            title, by or "", [{**row, "figure": row["label"]} for row in rows], None, ROWS if limit is None else limit
-        )
+        shown = [{**row, "figure": row["label"]} for row in rows]
+        _show(title, by or "", shown, None, ROWS if limit is None else limit)
 
 
 def _begin(connection: "Connection", setup: str, since: str) -> datetime:

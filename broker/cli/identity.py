@@ -7,7 +7,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session, take_away
 
 app = typer.Typer(no_args_is_help=True, help="Grant logins of JobAgents and submitters the use of a setup.")
 
@@ -22,16 +22,10 @@ def list_identities(
     everywhere."""
     from broker.operate.reading import rows_of
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        rows = rows_of(
-            connection,
-            """select setup, role_name, owner_group, owner_dn from monitor.identity
-                where %s::text is null or setup = %s order by setup collate "C", role_name collate "C" """,
-            setup,
-            setup,
-        )
+    with session(setup) as connection:
+        query = """select setup, role_name, owner_group, owner_dn from monitor.identity
+                    where %s::text is null or setup = %s order by setup collate "C", role_name collate "C" """
+        rows = rows_of(connection, query, setup, setup)
     if as_json:
         output.json_out(rows)
         return
@@ -56,25 +50,15 @@ def grant(
         private = group is not None or owner is not None
         connection.execute("select resource.set_identity(%s, %s, %s, %s, %s)", [setup, role, private, group, owner])
     bound = " and ".join(f"{what} {name}" for what, name in (("group", group), ("owner", owner)) if name is not None)
-    report(
-        f"{role} may act in setup {setup} for {bound or 'any owner'}",
-        as_json=as_json,
-        setup=setup,
-        role_name=role,
-        private=private,
-        owner_group=group,
-        owner_dn=owner,
-    )
+    said = {"role_name": role, "private": private, "owner_group": group, "owner_dn": owner}
+    report(f"{role} may act in setup {setup} for {bound or 'any owner'}", as_json=as_json, setup=setup, **said)
 
 
 @app.command()
 def revoke(role: _Role, *, setup: Setup = "default", as_json: Json = False) -> None:
     """Revoke the use of a setup from a login. Needs the role broker_operator."""
-    from broker.errors import NoSuchThing
-
-    with session() as connection:
-        require_setup(connection, setup)
-        found = connection.execute("select resource.clear_identity(%s, %s)", [setup, role]).fetchone() == (True,)
-    if not found:
-        raise NoSuchThing(f"{role} has no identity in setup {setup}", "broker identity list shows who has")
+    fault = f"{role} has no identity in setup {setup}"
+    with session(setup) as connection:
+        query = "select resource.clear_identity(%s, %s)"
+        take_away(connection, query, [setup, role], fault, "broker identity list shows who has")
     report(f"{role} may no longer act in setup {setup}", as_json=as_json, setup=setup, role_name=role, revoked=True)

@@ -8,8 +8,9 @@ import typer
 from broker.cli.brokerage import Limit
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
 from broker.cli.shared.files import reading
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
@@ -51,8 +52,7 @@ def instances(
     """Show how full the rented instances are, their cost per hour, and a lower bound of that cost."""
     if context.invoked_subcommand:
         return
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         live, total, steps, waiting = (
             rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _STEPS, _WAITING)
         )
@@ -61,14 +61,9 @@ def instances(
         return
     _show_totals(total)
     shown = live[:limit] if limit else live
-    output.bars(
-        "Cores used",
-        [(f"{one['instance_id']} {one['type']}", float(one["used_cpu"]), float(one["cpu"])) for one in shown],
-    )
-    output.bars(
-        "Memory used (MB)",
-        [(f"{one['instance_id']} {one['type']}", float(one["used_ram"]), float(one["ram"])) for one in shown],
-    )
+    for title, what in (("Cores used", "cpu"), ("Memory used (MB)", "ram")):
+        used = [(f"{row['instance_id']} {row['type']}", float(row[f"used_{what}"]), float(row[what])) for row in shown]
+        output.bars(title, used)
     if len(shown) < len(live):
         output.say(f"{len(live) - len(shown):,} more instances: --limit 0 shows all")
     output.bars("Steps", [(row["state"], row["steps"]) for row in steps])
@@ -79,31 +74,12 @@ def instances(
 
 def _show_totals(total: list[Row]) -> None:
     rows = [
-        (
-            row["task_id"],
-            row["queue"],
-            row["instances"],
-            row["steps"],
-            _percent(row["cpu_efficiency"]),
-            _percent(row["ram_efficiency"]),
-            _money(row["price"]),
-            _money(row["lower_bound"]),
-            _percent(row["gap"]),
-        )
+        (row["task_id"], row["queue"], row["instances"], row["steps"], _percent(row["cpu_efficiency"]),
+         _percent(row["ram_efficiency"]), _money(row["price"]), _money(row["lower_bound"]), _percent(row["gap"]))
         for row in total
-    ]
-    columns = [
-        "task",
-        "queue",
-        "instances",
-        "steps",
-        "cores used %",
-        "memory used %",
-        "cost/h",
-        "least cost/h",
-        "above it %",
-    ]
-    output.table("Instances", columns, rows)
+    ]  # fmt: skip
+    columns = ["task", "queue", "instances", "steps", "cores used %", "memory used %", "cost/h", "least cost/h"]
+    output.table("Instances", [*columns, "above it %"], rows)
 
 
 def _percent(part: object) -> float | None:
@@ -130,15 +106,11 @@ def schedule(
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         if dry_run:
             rows = rows_of(connection, _PACKING, setup, task, setup)
-            if as_json:
-                output.json_out(rows)
-            else:
-                columns = ["instance", "type", "steps", "cpu", "ram", "first"]
-                output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
+            columns = {name: name for name in ("instance", "type", "steps", "cpu", "ram", "first")}
+            output.records("Would be placed", rows, columns, as_json=as_json)
             return
         [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
     _show_schedule(setup, done, as_json=as_json)
@@ -146,14 +118,12 @@ def schedule(
 
 def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:
     counts = {name.removeprefix("p_"): number for name, number in done.items()}
-    if as_json:
-        output.json_out({"setup": setup, **counts})
-    else:
-        output.say(
-            f"{output.counted(counts['placed'], 'step')} placed,"
-            f" {output.counted(counts['requested'], 'instance')} requested, {counts['released']:,} released;"
-            f" waiting steps: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
-        )
+    steps, requested = output.counted(counts["placed"], "step"), output.counted(counts["requested"], "instance")
+    text = (
+        f"{steps} placed, {requested} requested, {counts['released']:,} released;"
+        f" waiting steps: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
+    )
+    report(text, as_json=as_json, setup=setup, **counts)
 
 
 @app.command()
@@ -183,16 +153,10 @@ def catalogue(
     with session() as connection, connection.transaction():
         world.load(connection, [{"instance_types": found}], setup, merge=True)
         if replace:
-            connection.execute(
-                "select resource.store(%s, 'instance_type', %s, 'true')",
-                [setup, Jsonb([{"name": name, **one} for name, one in found.items()])],
-            )
-    if as_json:
-        output.json_out({"setup": setup, "types": len(found)})
-    else:
-        output.say(f"{output.counted(len(found), 'instance type')} loaded into setup {setup}")
-        if file is None:
-            output.say(catalogue.TYPES)
+            types = Jsonb([{"name": name, **one} for name, one in found.items()])
+            connection.execute("select resource.store(%s, 'instance_type', %s, 'true')", [setup, types])
+    text = f"{output.counted(len(found), 'instance type')} loaded into setup {setup}"
+    report(f"{text}\n{catalogue.TYPES}" if file is None else text, as_json=as_json, setup=setup, types=len(found))
 
 
 @app.command()
@@ -204,8 +168,7 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Explain why a step is on its instance, or why it fits on none and which new instance it would get."""
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         rows = rows_of(connection, "select * from instance.explain_step(%s, %s)", setup, step)
     if as_json:
         output.json_out(rows)

@@ -9,7 +9,8 @@ from broker.acts import CLEAR_LIMIT, SET_LIMIT
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report, tells
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session, take_away
+from broker.operate.reading import rows_of
 
 limit_app = typer.Typer(no_args_is_help=True, help="Limit how many jobs of a kind a site gets; `broker limits` lists.")
 group_app = typer.Typer(no_args_is_help=True, help="Set the shares of owner groups.")
@@ -45,9 +46,8 @@ def set_limit(
     except InvalidOperation:
         raise typer.BadParameter(f"{limit} is not a number", param_hint="LIMIT") from None
     with session() as connection:
-        row = connection.execute(
-            SET_LIMIT.statement, [setup, kind, site, ce, attribute, value, number, burst]
-        ).fetchone()
+        given = [setup, kind, site, ce, attribute, value, number, burst]
+        row = connection.execute(SET_LIMIT.statement, given).fetchone()
     at = site if ce is None else f"{ce} of {site}"
     what = f"{limit} running" if kind == "running" else f"one match in {limit} s"
     report(f"{attribute} {value} at {at}: {what}", as_json=as_json, setup=setup, limit_id=row[0] if row else None)
@@ -69,36 +69,23 @@ def clear(
 
     Needs the role broker_operator.
     """
-    from broker.errors import NoSuchThing
-
-    with session() as connection:
-        require_setup(connection, setup)
-        found = connection.execute(CLEAR_LIMIT.statement, [setup, kind, site, ce, attribute, value]).fetchone() == (
-            True,
-        )
-    if not found:
-        at = site if ce is None else f"{ce} of {site}"
-        raise NoSuchThing(f"there is no limit {kind} of {attribute} {value} at {at}", "broker limits lists them")
+    at = site if ce is None else f"{ce} of {site}"
+    fault = f"there is no limit {kind} of {attribute} {value} at {at}"
+    given = [setup, kind, site, ce, attribute, value]
+    with session(setup) as connection:
+        take_away(connection, CLEAR_LIMIT.statement, given, fault, "broker limits lists them")
     report("removed", as_json=as_json, setup=setup, removed=True)
 
 
 @group_app.command("list")
 def list_groups(*, setup: Setup = "default", as_json: Json = False) -> None:
     """List the owner groups whose share or properties were set; any other group has the share 1000."""
-    from broker.operate.reading import rows_of
-
-    with session() as connection:
-        require_setup(connection, setup)
-        rows = rows_of(
-            connection,
-            """select owner_group, share, job_sharing, allow_background from monitor.owner_group
-                where setup = %s order by owner_group collate "C" """,
-            setup,
-        )
-    if as_json:
-        output.json_out(rows)
-    else:
-        output.table("Groups", ["group", "share", "JobSharing", "background"], [list(row.values()) for row in rows])
+    with session(setup) as connection:
+        query = """select owner_group, share, job_sharing, allow_background from monitor.owner_group
+                    where setup = %s order by owner_group collate "C" """
+        rows = rows_of(connection, query, setup)
+    columns = {"owner_group": "group", "share": "share", "job_sharing": "JobSharing", "allow_background": "background"}
+    output.records("Groups", rows, columns, as_json=as_json)
 
 
 @group_app.command("set")
@@ -130,20 +117,11 @@ def set_group(
                                           coalesce(%(background)s, bool_or(g.allow_background), false))
                  from monitor.owner_group g where g.setup = %(setup)s and g.owner_group = %(group)s"""
     given = {"setup": setup, "group": group, "share": share, "job_sharing": job_sharing, "background": background}
+    is_now = """select share, job_sharing, allow_background from monitor.owner_group
+                 where setup = %s and owner_group = %s"""
     with session() as connection, connection.transaction():
         connection.execute(query, given)
-        row = connection.execute(
-            """select share, job_sharing, allow_background from monitor.owner_group
-                where setup = %s and owner_group = %s""",
-            [setup, group],
-        ).fetchone() or (None, None, None)
-    properties = [name for name, has in zip(("JobSharing", "background"), row[1:], strict=True) if has]
-    report(
-        f"group {group}: share {row[0]:g}{''.join(f', {name}' for name in properties)}",
-        as_json=as_json,
-        setup=setup,
-        owner_group=group,
-        share=row[0],
-        job_sharing=row[1],
-        allow_background=row[2],
-    )
+        [row] = rows_of(connection, is_now, setup, group)
+    properties = (", JobSharing" if row["job_sharing"] else "") + (", background" if row["allow_background"] else "")
+    text = f"group {group}: share {row['share']:g}{properties}"
+    report(text, as_json=as_json, setup=setup, owner_group=group, **row)

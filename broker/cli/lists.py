@@ -30,16 +30,9 @@ COMMANDS = {(of.command.name or name): of for name, of in LISTS.items() if of.co
 
 
 def _show(
-    name: str,
-    setup: str | None,
-    given: dict[str, object],
-    *,
-    wanted: str | None,
-    after: str | None,
-    limit: int | None,
-    watch: float | None,
-    as_json: bool,
-) -> None:
+    name: str, setup: str | None, given: dict[str, object], *, wanted: str | None, after: str | None, limit: int | None,
+    watch: float | None, as_json: bool,
+) -> None:  # fmt: skip
     """Print a page of a list, once or again and again."""
     of = TASK_DECISIONS if name == "decisions" and "task" in given else COMMANDS[name]
     command = listing.command_of(of)
@@ -59,8 +52,7 @@ def _show(
 
     def own(connection: "Connection") -> tuple[Mapping[str, str], Page]:
         headings = listing.chosen(OWN_JOBS, wanted)
-        page = own_jobs.page(connection, headings, str(setup), given, after=key, limit=most)
-        return headings, page
+        return headings, own_jobs.page(connection, headings, str(setup), given, after=key, limit=most)
 
     def picture(connection: "Connection") -> None:
         if name == "jobs":
@@ -84,11 +76,12 @@ def _key(of: List, after: str | None) -> object:
     return min(int(after), 2**63 - 1)
 
 
-def _option_of(chosen: Filter) -> Any:
-    """The option of a filter; a number is one that a bigint holds."""
-    if chosen.kind is int:
-        return typer.Option(*chosen.names, min=0, max=2**63 - 1, help=chosen.help)
-    return typer.Option(*chosen.names, help=chosen.help)
+def _option_of(option: str, chosen: Filter) -> tuple[Any, object]:
+    """The type and the default of a filter's option; a number is one that a bigint holds."""
+    if chosen.kind is bool:
+        return Annotated[bool, typer.Option(f"--{option}", help=chosen.help)], False
+    least, most = (0, 2**63 - 1) if chosen.kind is int else (None, None)
+    return Annotated[chosen.kind | None, typer.Option(*chosen.names, min=least, max=most, help=chosen.help)], None
 
 
 def _command(name: str, of: List) -> Callable[..., None]:
@@ -108,16 +101,9 @@ def _command(name: str, of: List) -> Callable[..., None]:
         _show(name, setup, filters, wanted=wanted, after=after, limit=limit, watch=watch, as_json=as_json)
 
     command = listing.command_of(of)
-    options: dict[str, tuple[Any, object]] = {}
-    for option, used in command.filters.items():
-        if used.kind is bool:
-            options[option] = (Annotated[bool, typer.Option(f"--{option}", help=used.help)], False)
-        else:
-            options[option] = (Annotated[used.kind | None, _option_of(used)], None)
-    options["wanted"] = (
-        Annotated[str | None, typer.Option("--columns", "-o", metavar="NAMES", help=listing.columns_help(of))],
-        None,
-    )
+    options = {option: _option_of(option, used) for option, used in command.filters.items()}
+    columns = typer.Option("--columns", "-o", metavar="NAMES", help=listing.columns_help(of))
+    options["wanted"] = (Annotated[str | None, columns], None)
     if command.paged:
         help_ = f"Begin behind this {of.columns[of.key].heading}: the next page, whatever was added meanwhile."
         options["after"] = (Annotated[str | None, typer.Option(metavar="KEY", help=help_)], None)

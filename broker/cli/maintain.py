@@ -1,12 +1,17 @@
 """`broker maintain`, `watchdog`, `summarize` and `sample`: one round of the loops that `broker run` repeats."""
 
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import require_setup, session
+from broker.cli.shared.session import session
+
+if TYPE_CHECKING:
+    from broker.database import Connection
 
 app = typer.Typer()
 
@@ -20,21 +25,11 @@ def maintain(*, setup: _Only = None, as_json: Json = False) -> None:
     """
     from broker.operate import loops
 
-    done: dict[str, int] = {}
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        setups = connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall()
-        rounds = [loops.maintain(connection, name) for (name,) in setups]
+    with session(setup) as connection:
+        rounds = [loops.maintain(connection, name) for name in _setups(connection, setup)]
         if setup is None:
             rounds.append(loops.make_partitions(connection))
-    for changed in rounds:
-        for step, number in changed.items():
-            done[step] = done.get(step, 0) + number
-    if as_json:
-        output.json_out(done)
-    else:
-        output.table("Maintained", ["step", "changed"], list(done.items()))
+    _show("Maintained", rounds, as_json=as_json)
 
 
 @app.command(rich_help_panel="Setups")
@@ -52,15 +47,10 @@ def watchdog(
     """
     from broker.operate.loops import watch
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
+    with session(setup) as connection:
         report = watch(connection, setup, dry_run=dry_run)
-    if as_json:
-        output.json_out(report)
-    else:
-        rows = [(row["setup"], row["rule"], row["action"], row["jobs"]) for row in report]
-        output.table("Overdue" if dry_run else "Watched", ["setup", "rule", "action", "jobs"], rows)
+    columns = {name: name for name in ("setup", "rule", "action", "jobs")}
+    output.records("Overdue" if dry_run else "Watched", report, columns, as_json=as_json)
 
 
 @app.command(rich_help_panel="Setups")
@@ -70,17 +60,9 @@ def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
     """
     from broker.operate import loops
 
-    done: dict[str, int] = {}
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        for (name,) in connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall():
-            for step, number in loops.summarize(connection, name).items():
-                done[step] = done.get(step, 0) + number
-    if as_json:
-        output.json_out(done)
-    else:
-        output.table("Summarized", ["step", "changed"], list(done.items()))
+    with session(setup) as connection:
+        rounds = [loops.summarize(connection, name) for name in _setups(connection, setup)]
+    _show("Summarized", rounds, as_json=as_json)
 
 
 @app.command(rich_help_panel="Setups")
@@ -90,13 +72,25 @@ def sample(*, setup: _Only = None, as_json: Json = False) -> None:
     """
     from broker.operate import loops
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        setups = connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall()
-        rows = [(name, loops.sample(connection, name)) for (name,) in setups]
+    with session(setup) as connection:
+        rows = [(name, loops.sample(connection, name)) for name in _setups(connection, setup)]
     if as_json:
         output.json_out({name: series for name, series in rows if series is not None})
     else:
         cells = [(name, "it had its sample" if series is None else series) for name, series in rows]
         output.table("Sampled", ["setup", "series with a value"], cells)
+
+
+def _setups(connection: "Connection", setup: str | None) -> list[str]:
+    return [name for (name,) in connection.execute("select s from lifecycle.setups(%s) s", [setup]).fetchall()]
+
+
+def _show(title: str, rounds: Iterable[Mapping[str, int]], *, as_json: bool) -> None:
+    """Show the numbers of changed rows by step, of several rounds together."""
+    done: Counter[str] = Counter()
+    for changed in rounds:
+        done.update(changed)
+    if as_json:
+        output.json_out(done)
+    else:
+        output.table(title, ["step", "changed"], list(done.items()))

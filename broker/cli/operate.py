@@ -11,7 +11,7 @@ from broker.cli import own
 from broker.cli.explain import job as explained
 from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
-from broker.cli.shared.done import tells
+from broker.cli.shared.done import report, tells
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
@@ -88,9 +88,8 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     history = rows("job_history", "at, number")
     events = rows("job_event", "at, attempt, event <> 'matched', event <> 'running'")
     if not (brokered or state or history or events):
-        raise NoSuchThing(
-            f"there is no job {number} in setup {setup}", "it was never made, or is no longer kept", "PB004"
-        )
+        fault = f"there is no job {number} in setup {setup}"
+        raise NoSuchThing(fault, "it was never made, or is no longer kept", "PB004")
     waits = state is not None and state["state"] in _WAITING
     queue = "select * from monitor.task_queue where setup = %s and task_queue_id = %s"
     timeouts = "select * from lifecycle.explain_timeouts(%s, %s)"
@@ -208,15 +207,8 @@ def cancel(
             done = rows_of(connection, CANCEL_JOBS.statement, setup, jobs, reason)
         else:
             done = rows_of(connection, CANCEL_TASK.statement, setup, task, reason)
-    if as_json:
-        output.json_out(done)
-    elif task is None:
-        for row in done:
-            output.say(f"job {row['job_id']}: {row['answer']}")
-    else:
-        answers = Counter(row["answer"] for row in done)
-        of_jobs = ", ".join(f"{counted(number, 'job')} {answer}" for answer, number in sorted(answers.items()))
-        output.say(f"task {task} aborted: {of_jobs or 'no job was left'}")
+    text = f"task {task} aborted: {_answers(done) or 'no job was left'}"
+    _show_answers(done, task is None, as_json=as_json, text=text)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -230,19 +222,13 @@ def retry(
 ) -> None:
     """Retry failed, cancelled or closed jobs."""
     _jobs_or_task(jobs, task)
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         if task is None:
             done = rows_of(connection, RETRY_JOBS.statement, setup, jobs)
         else:
             done = rows_of(connection, RETRY_TASK.statement, setup, task)
-    if as_json:
-        output.json_out(done)
-    elif task is None:
-        for row in done:
-            output.say(f"job {row['job_id']}: {row['answer']}")
-    else:
-        output.say(f"task {task}: {counted(len(done), 'failed job')} will be made again")
+    text = f"task {task}: {counted(len(done), 'failed job')} will be made again"
+    _show_answers(done, task is None, as_json=as_json, text=text)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -264,6 +250,20 @@ def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
         raise typer.BadParameter("name jobs or a task, not both", param_hint="JOB... | --task")
 
 
+def _show_answers(done: list[Row], of_jobs: bool, *, as_json: bool, text: str) -> None:
+    """Show what became of each job or, of a task, a line about all of them."""
+    lines = [f"job {row['job_id']}: {row['answer']}" for row in done] if of_jobs else [text]
+    if as_json:
+        output.json_out(done)
+    else:
+        output.say("\n".join(lines))
+
+
+def _answers(done: list[Row]) -> str:
+    answers = Counter(row["answer"] for row in done)
+    return ", ".join(f"{counted(number, 'job')} {answer}" for answer, number in sorted(answers.items()))
+
+
 def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) -> None:
     act = HOLD if held else RESUME
     kind = kind.replace("-", "_")
@@ -272,12 +272,10 @@ def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) ->
         [(changed,)] = connection.execute(act.statement, (setup, kind, name)).fetchall()
         there = "select from monitor.task_queue where setup = %s and owner_dn = %s limit 1"
         known = changed or kind != "owner" or rows_of(connection, there, setup, name)
-    if as_json:
-        output.json_out({"setup": setup, "kind": kind, "name": name, "held": held, "changed": changed})
-    else:
-        things = counted(changed, "job" if kind == "job" else "TaskQueue")
-        future = ", and all future ones" if kind == "owner" and held else ""
-        thing = "TaskQueue" if kind == "task_queue" else kind
-        output.say(f"{thing} {name} {'held' if held else 'resumed'}: {things} changed{future}")
+    things = counted(changed, "job" if kind == "job" else "TaskQueue")
+    future = ", and all future ones" if kind == "owner" and held else ""
+    thing = "TaskQueue" if kind == "task_queue" else kind
+    text = f"{thing} {name} {'held' if held else 'resumed'}: {things} changed{future}"
+    report(text, as_json=as_json, setup=setup, kind=kind, name=name, held=held, changed=changed)
     if not known:
         output.note(f"no TaskQueue of setup {setup} has the owner {name}")

@@ -1,7 +1,6 @@
 """A submitter's view of its own jobs: `broker jobs` and `broker job` for a login that is not a viewer."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,36 +16,24 @@ Answer = TypeVar("Answer")
 
 
 def instead(of_all: Callable[[], Answer], of_own: Callable[[], Answer]) -> Answer:
-    """The result for a viewer, or the result for the login's own jobs if it is not a viewer."""
+    """The result for a viewer, or the result for the login's own jobs if it is not a viewer. A login that is no
+    submitter either gets the first refusal.
+    """
     import psycopg
 
     try:
         return of_all()
-    except psycopg.errors.InsufficientPrivilege as error:
-        with _refused(error):
+    except psycopg.errors.InsufficientPrivilege as first:
+        try:
             return of_own()
-
-
-@contextmanager
-def _refused(first: Exception) -> Iterator[None]:
-    """A login that is not a submitter either gets the first refusal."""
-    import psycopg
-
-    try:
-        yield
-    except psycopg.errors.InsufficientPrivilege:
-        raise first from None
+        except psycopg.errors.InsufficientPrivilege:
+            raise first from None
 
 
 def page(
-    connection: "Connection",
-    shown: Iterable[str],
-    setup: str,
-    given: Mapping[str, object],
-    *,
-    after: object,
+    connection: "Connection", shown: Iterable[str], setup: str, given: Mapping[str, object], *, after: object,
     limit: int | None,
-) -> Page:
+) -> Page:  # fmt: skip
     """A page of the submitter's jobs. Raises BadRequest for a filter other than the state."""
     from broker.errors import BadRequest
 
@@ -65,13 +52,8 @@ def job(connection: "Connection", setup: str, number: int) -> Row:
     """The submitter's information about its job: where the job is, its events, and why it waits."""
     [state] = rows_of(connection, "select * from taskqueue.own_job(%s, %s)", setup, number)
     events = rows_of(connection, "select * from taskqueue.own_job_events(%s, %s)", setup, number)
-    waits = state["state"] in ("waiting", "held")
-    return {
-        "setup": setup,
-        **state,
-        "events": events,
-        "seen_lately": seen_lately(connection, setup, number) if waits else [],
-    }
+    seen = seen_lately(connection, setup, number) if state["state"] in ("waiting", "held") else []
+    return {"setup": setup, **state, "events": events, "seen_lately": seen}
 
 
 def show_job(known: Row, now: datetime) -> None:

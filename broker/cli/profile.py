@@ -9,7 +9,7 @@ from broker.cli.brokerage import Algorithm
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, pair
 from broker.cli.shared.done import report, tells
-from broker.cli.shared.session import session
+from broker.cli.shared.session import session, take_away
 from broker.operate.reading import rows_of
 
 app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or off.")
@@ -24,11 +24,11 @@ def list_profiles(*, as_json: Json = False) -> None:
     """List the profiles, with the setups that decide by each."""
     with session() as connection:
         rows = rows_of(connection, "select * from monitor.profile order by not shipped, profile")
-    if as_json:
-        output.json_out(rows)
-        return
-    cells = [(row["profile"], row["based_on"], row["rules"], row["setups"], row["description"]) for row in rows]
-    output.table("Profiles", ["profile", "based on", "own rules", "setups", "description"], cells)
+    columns = {
+        "profile": "profile", "based_on": "based on", "rules": "own rules", "setups": "setups",
+        "description": "description",
+    }  # fmt: skip
+    output.records("Profiles", rows, columns, as_json=as_json)
 
 
 @app.command()
@@ -38,11 +38,8 @@ def show(profile: _Name, *, as_json: Json = False) -> None:
 
     with session() as connection:
         found = rows_of(connection, "select * from monitor.profile where profile = brokerage.profile_name(%s)", profile)
-        changes = rows_of(
-            connection,
-            "select * from monitor.profile_rule where profile = %s order by algorithm, position, rule",
-            profile,
-        )
+        query = "select * from monitor.profile_rule where profile = %s order by algorithm, position, rule"
+        changes = rows_of(connection, query, profile)
     if not found:
         raise NoSuchThing(f"there is no profile {profile}", "broker profile list")
     if as_json:
@@ -78,12 +75,9 @@ def set_profile(
 @app.command()
 def remove(profile: _Name, *, as_json: Json = False) -> None:
     """Remove a profile of your own that no setup uses. Needs the role broker_operator."""
-    from broker.errors import NoSuchThing
-
     with session() as connection:
-        found = connection.execute("select brokerage.remove_profile(%s)", [profile]).fetchone() == (True,)
-    if not found:
-        raise NoSuchThing(f"there is no profile {profile}", "broker profile list")
+        query, fault = "select brokerage.remove_profile(%s)", f"there is no profile {profile}"
+        take_away(connection, query, [profile], fault, "broker profile list")
     report(f"profile {profile} is removed", as_json=as_json, profile=profile, removed=True)
 
 
@@ -116,19 +110,11 @@ def set_rule(
     from broker.errors import BadRequest
     from broker.json_text import json_text
 
-    changes: dict[str, object] = {
-        name: value
-        for name, value in (
-            ("enabled", enabled),
-            ("position", position),
-            ("function", function),
-            ("kind", kind),
-            ("criteria", criteria),
-            ("temporary", temporary),
-            ("source", source),
-        )
-        if value is not None
-    }
+    given = {
+        "enabled": enabled, "position": position, "function": function, "kind": kind, "criteria": criteria,
+        "temporary": temporary, "source": source,
+    }  # fmt: skip
+    changes: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     if not changes and not parameters:
         raise BadRequest("nothing is changed", "give --on, --off, --position, --parameter, --function ...")
     with session() as connection, connection.transaction():
@@ -136,9 +122,8 @@ def set_rule(
             query = """select parameters from brokerage.rule_in_force
                         where profile = %s and algorithm = %s and rule = %s"""
             now = rows_of(connection, query, profile, algorithm, rule)
-            changes["parameters"] = (now[0]["parameters"] if now else {}) | dict(
-                pair("--parameter", text, "best=5") for text in parameters
-            )
+            changed = dict(pair("--parameter", text, "best=5") for text in parameters)
+            changes["parameters"] = (now[0]["parameters"] if now else {}) | changed
         connection.execute(SET_RULE.statement, [profile, rule, json_text(changes), algorithm])
     said = ", ".join(f"{name} {value}" for name, value in changes.items())
     report(f"rule {rule} of profile {profile}: {said}", as_json=as_json, profile=profile, rule=rule, changes=changes)
@@ -150,13 +135,8 @@ def unset_rule(profile: _Name, rule: _Rule, *, algorithm: Algorithm = "productio
 
     Needs the role broker_operator.
     """
-    from broker.errors import NoSuchThing
-
+    fault = f"profile {profile} changes nothing of rule {rule} of {algorithm}"
     with session() as connection:
         query = "select brokerage.remove_rule(%s, %s, %s)"
-        found = connection.execute(query, [profile, rule, algorithm]).fetchone() == (True,)
-    if not found:
-        raise NoSuchThing(
-            f"profile {profile} changes nothing of rule {rule} of {algorithm}", f"broker profile show {profile}"
-        )
+        take_away(connection, query, [profile, rule, algorithm], fault, f"broker profile show {profile}")
     report(f"rule {rule} of profile {profile} is as it was", as_json=as_json, profile=profile, rule=rule, undone=True)

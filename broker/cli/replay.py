@@ -7,7 +7,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, parameters_of_rules
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 
 if TYPE_CHECKING:
     from broker.operate.replay import Replay
@@ -54,19 +54,11 @@ def replay(
         raise BadRequest("--check changes nothing", "leave out --profile, --set and --without, or --check")
     if run is not None and newest is not None:
         raise BadRequest("--run and --newest are given", "leave out one of them")
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         found = replayed(
-            connection,
-            setup,
-            since=since if run is None and newest is None else None,
-            until=until,
-            run=run,
-            newest=newest,
-            profile=profile,
-            changes=changes,
-            without=without or [],
-        )
+            connection, setup, since=since if run is None and newest is None else None, until=until, run=run,
+            newest=newest, profile=profile, changes=changes, without=without or [],
+        )  # fmt: skip
     if as_json:
         output.json_out(found)
     else:
@@ -87,25 +79,15 @@ def _show(found: "Replay", limit: int) -> None:
     output.table("Status", ["then", "replayed", "tasks"], found.statuses())
     jobs = found.jobs()
     if jobs:
-        output.table(
-            f"Jobs differ at {counted(len(jobs), 'queue')}, greatest difference first"
-            + (f", {_QUEUES} shown (--json has all)" if len(jobs) > _QUEUES else ""),
-            ["queue", "then", "replayed", "difference"],
-            [(queue, then, again, f"{again - then:+}") for queue, then, again in jobs[:_QUEUES]],
-        )
+        some = f", {_QUEUES} shown (--json has all)" if len(jobs) > _QUEUES else ""
+        title = f"Jobs differ at {counted(len(jobs), 'queue')}, greatest difference first{some}"
+        rows = [(queue, then, again, f"{again - then:+}") for queue, then, again in jobs[:_QUEUES]]
+        output.table(title, ["queue", "then", "replayed", "difference"], rows)
     shown = found.differences[: limit or None]
     some = f", {len(shown)} shown (--limit)" if len(shown) < len(found.differences) else ""
-    output.table(
-        f"{counted(len(found.differences), 'task')} decided otherwise{some}",
-        ["task", "run", "differs in", "gains", "loses"],
-        [
-            (
-                row["task_id"],
-                row["run_id"],
-                ", ".join(row["differs"]),
-                output.few(row["gained"]),
-                output.few(row["lost"]),
-            )
-            for row in shown
-        ],
-    )
+    columns = ["task", "run", "differs in", "gains", "loses"]
+    tasks = [
+        (row["task_id"], row["run_id"], ", ".join(row["differs"]), output.few(row["gained"]), output.few(row["lost"]))
+        for row in shown
+    ]
+    output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, tasks)

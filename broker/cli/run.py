@@ -9,8 +9,9 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
 from broker.cli.shared.options import options
-from broker.cli.shared.session import require_setup, session
+from broker.cli.shared.session import session, take_away
 
 if TYPE_CHECKING:
     from broker.database import Connection, Target
@@ -209,15 +210,14 @@ def loops(context: typer.Context, *, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     with session() as connection:
-        query = 'select * from monitor.loop order by name, setup collate "C" nulls first'
-        rows = rows_of(connection, query)
-    if as_json:
-        output.json_out(rows)
-        return
-    columns = ["name", "setup", "state", "needed", "held_by", "renewed_at", "began_at", "ended_at", "error"]
-    headings = ["loop", "setup", "state", "needed", "by", "last beat", "round began", "round ended", "error"]
-    cells = [[row[name] if name != "setup" else row[name] or "all" for name in columns] for row in rows]
-    output.table("Loops", headings, cells, drop=["round began", "by", "round ended"])
+        rows = rows_of(connection, 'select * from monitor.loop order by name, setup collate "C" nulls first')
+    columns = {
+        "name": "loop", "setup": "setup", "state": "state", "needed": "needed", "held_by": "by",
+        "renewed_at": "last beat", "began_at": "round began", "ended_at": "round ended", "error": "error",
+    }  # fmt: skip
+    if not as_json:
+        rows = [{**row, "setup": row["setup"] or "all"} for row in rows]
+    output.records("Loops", rows, columns, as_json=as_json, drop=["round began", "by", "round ended"])
 
 
 @loops_app.command()
@@ -225,16 +225,8 @@ def forget(
     loop: Annotated[str, typer.Argument(help="The loop's name.")], *, setup: _Only = None, as_json: Json = False
 ) -> None:
     """Forget a loop that is no longer to run, so that doctor does not miss it."""
-    from broker.errors import NoSuchThing
-
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
-        row = connection.execute("select lifecycle.forget_loop(%s, %s)", [setup, loop]).fetchone()
-    if row != (True,):
-        place = "all setups" if setup is None else f"setup {setup}"
-        raise NoSuchThing(f"no loop {loop} of {place} ever ran", "broker loops lists them")
-    if as_json:
-        output.json_out({"forgotten": loop, "setup": setup})
-    else:
-        output.say(f"forgotten: {loop}")
+    fault = f"no loop {loop} of {'all setups' if setup is None else f'setup {setup}'} ever ran"
+    with session(setup) as connection:
+        query = "select lifecycle.forget_loop(%s, %s)"
+        take_away(connection, query, [setup, loop], fault, "broker loops lists them")
+    report(f"forgotten: {loop}", as_json=as_json, forgotten=loop, setup=setup)

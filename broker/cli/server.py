@@ -11,6 +11,7 @@ import typer
 
 from broker.cli.shared import common, output
 from broker.cli.shared.common import Json
+from broker.cli.shared.done import report
 from broker.cli.shared.options import options
 from broker.cli.shared.session import install_if_new, make_partitions, usable
 
@@ -69,10 +70,7 @@ def down(as_json: Json = False) -> None:
 
     stopped = embedded.down()
     _note_elsewhere()
-    if as_json:
-        output.json_out({"stopped": stopped})
-    else:
-        output.say("stopped" if stopped else "it was not running")
+    report("stopped" if stopped else "it was not running", as_json=as_json, stopped=stopped)
 
 
 @app.command(rich_help_panel=PANEL)

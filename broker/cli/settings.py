@@ -8,7 +8,7 @@ import typer
 from broker.acts import SET_SETTINGS
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import rows_of
 
 app = typer.Typer()
@@ -32,8 +32,7 @@ def settings(
     from broker.json_text import json_text
 
     wanted = _by_schema(changes or [])
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         query = "select schema, name, value, meaning from monitor.setting where setup = %s order by schema, name"
         with connection.transaction():
             before = {(row["schema"], row["name"]): row["value"] for row in rows_of(connection, query, setup)}

@@ -42,12 +42,9 @@ def remove(
         found = rows_of(connection, _HOLDS, name)
         holds = found[0] if found else {}
         if not yes:
-            counts = [
-                counted(holds.get("tasks", 0), "task"),
-                counted(holds.get("waiting", 0), "waiting job"),
-                counted(holds.get("leased", 0), "leased job"),
-                f"{holds.get('brokered', 0):,} jobs in the counts of brokerage",
-            ]
+            kinds = {"tasks": "task", "waiting": "waiting job", "leased": "leased job"}
+            counts = [counted(holds.get(name, 0), thing) for name, thing in kinds.items()]
+            counts.append(f"{holds.get('brokered', 0):,} jobs in the counts of brokerage")
             output.note(f"Setup {name} on {connection.info.host}, database {connection.info.dbname}:")
             output.note(f"{', '.join(counts)}; and its configuration, history and identities.")
             typer.confirm("Remove all of it?", abort=True, err=True)
@@ -98,8 +95,7 @@ def forget_ended(
 ) -> None:
     """Forget ended jobs of TaskQueues; a job that is inserted again with such an id counts as new. Needs the role
     broker_operator."""
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         query = "select taskqueue.forget_ended(%s, %s::interval)"
         row = connection.execute(query, [setup, older_than]).fetchone() or (0,)
     report(f"{counted(row[0], 'ended job')} forgotten", as_json=as_json, setup=setup, forgotten=row[0])
@@ -111,8 +107,7 @@ def mend(*, setup: Setup = "default", as_json: Json = False) -> None:
     consistency views of monitor show differences. Agents are kept out of the setup during the rebuild. Needs the role
     broker_operator.
     """
-    with session() as connection, connection.transaction():
-        require_setup(connection, setup)
+    with session(setup) as connection, connection.transaction():
         connection.execute("select taskqueue.rebuild_matching(%s)", [setup])
         connection.execute("select taskqueue.recompute_shares(%s)", [setup])
         connection.execute("select workload.correct_counts(%s)", [setup])

@@ -4,7 +4,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer()
@@ -30,8 +30,7 @@ def shares(*, setup: Setup = "default", as_json: Json = False) -> None:
     the share's part of all running jobs, and the line in it is the target. Leaves are numbered from the one furthest
     behind: at each level, the share with the largest target minus usage goes first, as in PanDA.
     """
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         settings = rows_of(connection, "select shares from monitor.setup where setup = %s", setup)
         tree = rows_of(connection, 'select * from monitor.share_tree where setup = %s order by path collate "C"', setup)
         groups = rows_of(connection, _GROUPS, setup)

@@ -23,10 +23,9 @@ def task_queues(described: Resource, limit: Limit = None, setup: Setup = "defaul
             query = "select *, 'open' as state, null as reason from taskqueue.matching_queues(%s, %s)"
             rows = rows_of(connection, query, setup, jsonb(described))
         else:
-            query = (
-                "select task_queue_id, cpu_time, priority, jobs, requirements, state, reason from monitor.task_queue"
-                " where setup = %s order by cpu_time desc, priority desc, task_queue_id"
-            )
+            query = """select task_queue_id, cpu_time, priority, jobs, requirements, state, reason
+                         from monitor.task_queue where setup = %s
+                        order by cpu_time desc, priority desc, task_queue_id"""
             rows = rows_of(connection, query, setup)
         if not rows:
             require_setup(connection, setup)
@@ -39,22 +38,13 @@ def task_queues(described: Resource, limit: Limit = None, setup: Setup = "defaul
 def _show(rows: list[Row], limit: int) -> None:
     most = max((row["jobs"] for row in rows), default=0) or 1
     cells = [
-        (
-            row["task_queue_id"],
-            row["cpu_time"],
-            row["requirements"]["OwnerGroup"],
-            row["requirements"]["OwnerDN"],
-            *(_few(row["requirements"].get(key)) for key in ("JobTypes", "Sites", "Platforms")),
-            ", ".join(row["requirements"].get("Tags", [])) or None,
-            _memory(row["requirements"]),
-            row["priority"],
-            row["state"],
-            row["reason"],
-            row["jobs"],
-            "█" * -(-20 * row["jobs"] // most),
-        )
+        (row["task_queue_id"], row["cpu_time"], asked["OwnerGroup"], asked["OwnerDN"],
+         *(_few(asked.get(key)) for key in ("JobTypes", "Sites", "Platforms")),
+         ", ".join(asked.get("Tags", [])) or None, _memory(asked), row["priority"], row["state"], row["reason"],
+         row["jobs"], "█" * -(-20 * row["jobs"] // most))
         for row in rows[:limit]
-    ]
+        for asked in [row["requirements"]]
+    ]  # fmt: skip
     columns = [
         "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "RAM MB", "priority",
         "state", "reason", "jobs", "",

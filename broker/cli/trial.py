@@ -7,7 +7,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
-from broker.cli.shared.session import Setup, require_setup, session
+from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(no_args_is_help=True, help="Let another profile decide a share of the tasks, and compare.")
@@ -32,14 +32,8 @@ def begin(
     with session() as connection:
         row = connection.execute("select brokerage.begin_trial(%s, %s, %s)", [setup, profile, share]).fetchone()
     trial = row[0] if row else None
-    report(
-        f"trial {trial}: profile {profile} decides {share:.4g} of the tasks",
-        as_json=as_json,
-        setup=setup,
-        trial=trial,
-        profile=profile,
-        share=share,
-    )
+    text = f"trial {trial}: profile {profile} decides {share:.4g} of the tasks"
+    report(text, as_json=as_json, setup=setup, trial=trial, profile=profile, share=share)
 
 
 @app.command()
@@ -47,8 +41,7 @@ def end(*, setup: Setup = "default", as_json: Json = False) -> None:
     """End the trial: the profile of the setup decides all tasks again. Needs the role broker_operator."""
     from broker.errors import NoSuchThing
 
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         row = connection.execute("select brokerage.end_trial(%s)", [setup]).fetchone()
     if row is None or row[0] is None:
         raise NoSuchThing(f"no trial is under way in setup {setup}", "broker trial list")
@@ -58,15 +51,13 @@ def end(*, setup: Setup = "default", as_json: Json = False) -> None:
 @app.command("list")
 def list_trials(*, setup: Setup = "default", as_json: Json = False) -> None:
     """List the trials of a setup, newest first, with the tasks that both arms have."""
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         rows = rows_of(connection, "select * from monitor.trial where setup = %s order by trial desc", setup)
-    if as_json:
-        output.json_out(rows)
-        return
-    names = ("trial", "profile", "control", "share", "trial_tasks", "control_tasks", "begun_at", "ended_at")
-    titles = ["trial", "profile", "against", "share", "its tasks", "other tasks", "begun", "ended"]
-    output.table("Trials", titles, [[row[name] for name in names] for row in rows], drop=["ended"])
+    columns = {
+        "trial": "trial", "profile": "profile", "control": "against", "share": "share", "trial_tasks": "its tasks",
+        "control_tasks": "other tasks", "begun_at": "begun", "ended_at": "ended",
+    }  # fmt: skip
+    output.records("Trials", rows, columns, as_json=as_json, drop=["ended"])
 
 
 @app.command()
@@ -82,28 +73,19 @@ def show(
     """
     from broker.errors import NoSuchThing
 
-    with session() as connection:
-        require_setup(connection, setup)
-        found = rows_of(
-            connection,
-            "select * from monitor.trial where setup = %s and trial = coalesce(%s, trial) order by trial desc limit 1",
-            setup,
-            trial,
-        )
+    with session(setup) as connection:
+        query = """select * from monitor.trial
+                    where setup = %s and trial = coalesce(%s, trial) order by trial desc limit 1"""
+        found = rows_of(connection, query, setup, trial)
         if not found:
-            raise NoSuchThing(
-                f"setup {setup} has no trial" + (f" {trial}" if trial is not None else ""), "broker trial list"
-            )
-        outcome = rows_of(
-            connection,
-            "select * from monitor.trial_outcome where setup = %s and trial = %s order by place",
-            setup,
-            found[0]["trial"],
-        )
+            which = "" if trial is None else f" {trial}"
+            raise NoSuchThing(f"setup {setup} has no trial{which}", "broker trial list")
+        query = "select * from monitor.trial_outcome where setup = %s and trial = %s order by place"
+        outcome = rows_of(connection, query, setup, found[0]["trial"])
     if as_json:
         output.json_out({**found[0], "outcome": outcome})
-        return
-    _show(found[0], outcome)
+    else:
+        _show(found[0], outcome)
 
 
 def _show(trial: Row, outcome: list[Row]) -> None:
@@ -115,22 +97,20 @@ def _show(trial: Row, outcome: list[Row]) -> None:
     if not outcome:
         output.say("no run has decided a task in it yet")
         return
-    output.table(
-        "Outcome, with 90 % intervals; low is good",
-        ["measure", trial["control"], trial["profile"], "difference", "lower ↔ higher", "verdict", "unit"],
-        [
-            (
-                row["measure"],
-                _with_margin(row["control_value"], row["control_margin"]),
-                _with_margin(row["trial_value"], row["trial_margin"]),
-                _with_margin(row["difference"], row["difference_margin"], sign="+"),
-                drawn(row["difference"], row["difference_margin"]),
-                row["verdict"],
-                row["unit"],
-            )
-            for row in outcome
-        ],
-    )
+    cells = [
+        (
+            row["measure"],
+            _with_margin(row["control_value"], row["control_margin"]),
+            _with_margin(row["trial_value"], row["trial_margin"]),
+            _with_margin(row["difference"], row["difference_margin"], sign="+"),
+            drawn(row["difference"], row["difference_margin"]),
+            row["verdict"],
+            row["unit"],
+        )
+        for row in outcome
+    ]
+    columns = ["measure", trial["control"], trial["profile"], "difference", "lower ↔ higher", "verdict", "unit"]
+    output.table("Outcome, with 90 % intervals; low is good", columns, cells)
     tasks = outcome[0]
     output.say(
         f"tasks decided: {tasks['control_tasks']} by {trial['control']}, {tasks['trial_tasks']} by {trial['profile']}."

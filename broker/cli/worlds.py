@@ -1,4 +1,4 @@
-"""`broker load`, `dump`, `maintain`: a setup as a whole."""
+"""`broker load`, `dump`: a setup as a whole."""
 
 import json
 from collections import Counter
@@ -100,11 +100,8 @@ def load(
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
         if exported:
             lacking += [row["lack"] for row in not_loaded(connection, setup or "default") if row["queue"] is None]
-    warnings = [
-        *lacking,
-        *loaded.kept,
-        *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines),
-    ]
+    warnings = [*lacking, *loaded.kept]
+    warnings += [f"{line} (setup {name})" for name, lines in missing.items() for line in lines]
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")
     if as_json:

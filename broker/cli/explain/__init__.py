@@ -52,36 +52,27 @@ def explain(
         assert number is not None
         if described:
             raise typer.BadParameter("a resource is for a job", param_hint="task ID")
-        if run is not None and (now or profile is not None or algorithm is not None):
-            raise typer.BadParameter(
-                "shows what is stored: not together with --now, --profile or --algorithm", param_hint="--run"
-            )
-        if run is not None:
-            task.explain_run(setup, number, run, queue=queue, as_json=as_json)
-        else:
+        if run is None:
             task.explain_task(
-                setup,
-                number,
-                algorithm=algorithm,
-                profile=profile,
-                queue=queue,
-                stored=not now and profile is None,
-                limit=limit,
-                as_json=as_json,
-            )
+                setup, number, algorithm=algorithm, profile=profile, queue=queue, stored=not now and profile is None,
+                limit=limit, as_json=as_json,
+            )  # fmt: skip
+            return
+        if now or profile is not None or algorithm is not None:
+            fault = "shows what is stored: not together with --now, --profile or --algorithm"
+            raise typer.BadParameter(fault, param_hint="--run")
+        task.explain_run(setup, number, run, queue=queue, as_json=as_json)
+        return
+    if profile is not None or queue is not None or algorithm is not None or run is not None or now:
+        fault = "--profile, --queue, --nucleus, --algorithm, --run and --now are for a task"
+        raise typer.BadParameter(fault, param_hint="JOB")
+    if number is not None:
+        job.explain_job(setup, number, described, as_json=as_json)
+    elif described:
+        job.explain_resource(setup, described, limit, as_json=as_json)
     else:
-        if profile is not None or queue is not None or algorithm is not None or run is not None or now:
-            raise typer.BadParameter(
-                "--profile, --queue, --nucleus, --algorithm, --run and --now are for a task", param_hint="JOB"
-            )
-        if number is not None:
-            job.explain_job(setup, number, described, as_json=as_json)
-        elif described:
-            job.explain_resource(setup, described, limit, as_json=as_json)
-        else:
-            raise typer.BadParameter(
-                "name a job or a task, or describe a resource (--site and others)", param_hint="JOB | task ID"
-            )
+        fault = "name a job or a task, or describe a resource (--site and others)"
+        raise typer.BadParameter(fault, param_hint="JOB | task ID")
 
 
 def _explained(what: list[str]) -> tuple[bool, int]:

@@ -82,6 +82,5 @@ def _show_rules(rows: Sequence[Row], kind: str) -> None:
         for (verdict, rule), number in Counter((row["verdict"], row["rule"]) for row in lost).most_common()
     ]
     if cells:
-        output.table(
-            "Kept away, by rule", ["rule", "verdict", "nuclei" if kind == "nucleus" else "queues", "such as"], cells
-        )
+        place = "nuclei" if kind == "nucleus" else "queues"
+        output.table("Kept away, by rule", ["rule", "verdict", place, "such as"], cells)

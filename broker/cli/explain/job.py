@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from broker.cli.explain.decided import bar
 from broker.cli.shared import output
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import elsewhere, require_setup, session
+from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, rows_of, seen_lately
 
 
@@ -33,8 +33,7 @@ def explain_resource(setup: str, described: Mapping[str, object], limit: int, *,
     """Explain which jobs wait for a resource and which conditions keep them away, most jobs first."""
     from broker.client.call import jsonb
 
-    with session() as connection:
-        require_setup(connection, setup)
+    with session(setup) as connection:
         query = "select * from taskqueue.explain_resource(%s, %s)"
         rows = rows_of(connection, query, setup, jsonb(described))
     if as_json:
@@ -47,17 +46,10 @@ def explain_resource(setup: str, described: Mapping[str, object], limit: int, *,
     of = "" if len(shown) == len(kept) else f": {len(shown)} of {len(kept)} (--limit 0: all)"
     most = max((row["jobs"] for row in kept), default=0) or 1
     cells = [
-        (
-            row["jobs"],
-            bar(row["jobs"], most),
-            row["task_queues"],
-            ", ".join(row["failing"]),
-            _brief(row["wanted"]),
-            _brief(row["offered"]),
-            row["example"],
-        )
+        (row["jobs"], bar(row["jobs"], most), row["task_queues"], ", ".join(row["failing"]), _brief(row["wanted"]),
+         _brief(row["offered"]), row["example"])
         for row in shown
-    ]
+    ]  # fmt: skip
     if cells:
         titles = ["jobs", "", "TaskQueues", "fails", "wanted", "offered", "such as"]
         output.table(f"Kept away{of}", titles, cells, drop=["such as", "", "offered"])

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from broker.cli.explain import decided, pseudo_queues
 from broker.cli.shared import output
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import elsewhere, require_setup, session
+from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, reason_of, stored_decision, task_explanation
 
 
 def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: bool) -> None:
     """Show the decision of a run about a task."""
-    with session() as connection, elsewhere(connection, "task", task, setup):
-        require_setup(connection, setup)
+    with session(setup) as connection, elsewhere(connection, "task", task, setup):
         stored = stored_decision(connection, setup, task, "", run)
     assert stored
     if queue is not None:
@@ -27,21 +26,13 @@ def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: 
 
 
 def explain_task(
-    setup: str,
-    task: int,
-    *,
-    algorithm: str | None,
-    profile: str | None,
-    queue: str | None,
-    stored: bool,
-    limit: int,
+    setup: str, task: int, *, algorithm: str | None, profile: str | None, queue: str | None, stored: bool, limit: int,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others would not.
     stored: begin with the decision of the last run of its broker.
     """
-    with session() as connection, elsewhere(connection, "task", task, setup):
-        require_setup(connection, setup)
+    with session(setup) as connection, elsewhere(connection, "task", task, setup):
         explained = task_explanation(connection, setup, task, profile, algorithm)
         before = stored_decision(connection, setup, task, explained["algorithm"]) if stored else None
     explained["decided"] = before
@@ -187,16 +178,10 @@ def _show_candidates(rows: Sequence[Row], kind: str) -> None:
     """Show candidates with a bar for each weight, and the factors of the weights."""
     factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
-    cells = [
-        (
-            row["rank"],
-            row["queue"],
-            row["weight"],
-            decided.bar(row["weight"], most),
-            *((row["factors"] or {}).get(name) for name in factors),
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        shown = (row["rank"], row["queue"], row["weight"], decided.bar(row["weight"], most))
+        cells.append([*shown, *((row["factors"] or {}).get(name) for name in factors)])
     titles = [f"factor {name}" if name == "weight" else name for name in factors]
     output.table("Candidates", ["rank", kind, "weight", "", *titles], cells, drop=[""])
 
@@ -220,17 +205,11 @@ def _show_obstacles(explained: Row) -> None:
 def _show_queue(row: Row, kind: str) -> None:
     """Show one queue or nucleus: its rank and weight, or all rules that reject it."""
     found = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
-    first = {
-        "rule": row["rule"],
-        "criteria": row["criteria"],
-        "reason": row["reason"],
-        "not loaded": row["not_loaded"].get(row["rule"]),
-    }
+    first = {name: row[name] for name in ("rule", "criteria", "reason")}
+    first["not loaded"] = row["not_loaded"].get(row["rule"])
     several = len(row["all_reasons"] or ()) > 1
     output.fields(f"{kind.capitalize()} {row['queue']}", found if several else {**found, **first})
     if several:
-        cells = [
-            (rule, reason_of(row, rule, reason))
-            for rule, reason in (said.split(": ", 1) for said in row["all_reasons"])
-        ]
+        said = [text.split(": ", 1) for text in row["all_reasons"]]
+        cells = [(rule, reason_of(row, rule, reason)) for rule, reason in said]
         output.table("All rules that reject it", ["rule", "reason"], cells)

@@ -10,10 +10,7 @@
 
 A command takes `as_json: Json = False` (from broker.cli.shared.common) and ends with
 
-    if as_json:
-        json_out(rows)
-    else:
-        table(...)
+    records("Task queues", rows, {"task_queue_id": "id", "site": "site"}, as_json=as_json)
 
 Cells are shown as they are, cut by no width when the output is not a terminal. Rich is imported when first needed.
 table() prints every table of the program, and is the only place that names the columns that a narrow terminal cannot
@@ -115,6 +112,22 @@ def table(
     left = [columns[place] for place in everything if place not in kept and columns[place]]
     if left:
         screen.print(Text(f"not shown here: {', '.join(left)} (--wide or --json)", style="dim"))
+
+
+def records(
+    title: str,
+    rows: Sequence[Mapping[str, object]],
+    columns: Mapping[str, str],
+    *,
+    as_json: bool,
+    drop: Sequence[str] = (),
+    now: datetime.datetime | None = None,
+) -> None:
+    """Print rows of the database as JSON, or as a table of the columns that are named, below their headings."""
+    if as_json:
+        json_out(rows)
+    else:
+        table(title, list(columns.values()), [[row[name] for name in columns] for row in rows], drop=drop, now=now)
 
 
 _NUMBERS = (int, float, decimal.Decimal)

@@ -1,7 +1,7 @@
 """Connections for the commands that need the database of this release."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
@@ -219,10 +219,22 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
 
 
 @contextmanager
-def session() -> "Iterator[psycopg.Connection[Any]]":
-    """An autocommit connection to that server."""
+def session(setup: str | None = None) -> "Iterator[psycopg.Connection[Any]]":
+    """An autocommit connection to that server. Raises NoSuchThing if a setup is given that does not exist."""
     with connected(ready()) as connection:
+        if setup is not None:
+            require_setup(connection, setup)
         yield connection
+
+
+def take_away(
+    connection: "psycopg.Connection[Any]", query: str, arguments: Sequence[object], fault: str, hint: str
+) -> None:
+    """Call a function that removes something. Raises NoSuchThing if the function answers that it was not there."""
+    from broker.errors import NoSuchThing
+
+    if connection.execute(query.encode(), arguments).fetchone() != (True,):
+        raise NoSuchThing(fault, hint)
 
 
 @contextmanager
