@@ -35,12 +35,9 @@ _ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
 # A server that vanishes with its machine sends no answer: without these a connection waits for hours.
 _TRANSPORT = {
-    "connect_timeout": 10,
-    "keepalives_idle": 15,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
+    "connect_timeout": 10, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
-}
+}  # fmt: skip
 # Seconds after which a pool starts connecting again from the beginning. Its pauses double until then, so while a
 # standby takes over it tries at least every two seconds.
 _RECONNECT = 5.0

@@ -6,15 +6,10 @@ Errors that the database raises carry SQLSTATEs of our own class `PB`. They reac
 
 # The SQLSTATEs of class PB. The hint of each single error comes from the database.
 SQLSTATES = {
-    "PB001": "bad request",
-    "PB002": "not allowed",
-    "PB003": "stale attempt",
-    "PB004": "no such thing",
-    "PB005": "wrong state",
-    "PB006": "busy, try again",
-    "PB007": "database and program differ",
+    "PB001": "bad request", "PB002": "not allowed", "PB003": "stale attempt", "PB004": "no such thing",
+    "PB005": "wrong state", "PB006": "busy, try again", "PB007": "database and program differ",
     "PB008": "not known who calls",
-}
+}  # fmt: skip
 
 
 MOVING = "The setup is moving between shards."
@@ -71,14 +66,9 @@ class ConnectError(BrokerError):
 
 
 _CLASSES: dict[str | None, type[BrokerError]] = {
-    "PB001": BadRequest,
-    "PB002": NotAllowed,
-    "PB003": StaleAttempt,
-    "PB004": NoSuchThing,
-    "PB005": WrongState,
-    "PB006": Busy,
-    "PB008": Unauthenticated,
-}
+    "PB001": BadRequest, "PB002": NotAllowed, "PB003": StaleAttempt, "PB004": NoSuchThing, "PB005": WrongState,
+    "PB006": Busy, "PB008": Unauthenticated,
+}  # fmt: skip
 
 
 def of_sqlstate(sqlstate: str | None, message: str, hint: str | None = None, detail: str | None = None) -> BrokerError:

@@ -90,12 +90,9 @@ def current(as_json: Json = False) -> None:
     program = machinery.Program()
     found = machinery.state_of(common.target().dsn)
     shown = {
-        "revision": found.revision,
-        "release": found.release,
-        "role_prefix": found.role_prefix,
-        "program_revision": program.head,
-        "program_release": program.release,
-    }
+        "revision": found.revision, "release": found.release, "role_prefix": found.role_prefix,
+        "program_revision": program.head, "program_release": program.release,
+    }  # fmt: skip
     if as_json:
         json_out(shown)
         return

@@ -44,12 +44,9 @@ from broker.cli.shared import common
 from broker.cli.shared.options import options
 
 WINGS = (
-    ("service", "commands", None),
-    ("cluster", "commands.kit", None),
-    ("cluster", "commands.cluster", "cluster"),
-    ("laboratory", "commands.demo", "demo"),
-    ("laboratory", "commands.simulate", None),
-)
+    ("service", "commands", None), ("cluster", "commands.kit", None), ("cluster", "commands.cluster", "cluster"),
+    ("laboratory", "commands.demo", "demo"), ("laboratory", "commands.simulate", None),
+)  # fmt: skip
 """Commands of the wings, which the core does not import by name: wing, module, and the command that groups them."""
 
 app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)

@@ -16,14 +16,11 @@ from broker.reference.markdown import Page, bullets, code, escaped, item, page, 
 _SUBJECTS = {
     "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter"],
     "Brokers and loops": [
-        "broker.operate.batch",
-        "broker.operate.brokerage",
-        "broker.operate.loops",
-        "broker.operate.runner",
+        "broker.operate.batch", "broker.operate.brokerage", "broker.operate.loops", "broker.operate.runner",
     ],
     "Worlds": ["broker.world", "broker.world.exports"],
     "Connections and errors": ["broker.database", "broker.errors", "broker.database_errors"],
-}
+}  # fmt: skip
 
 
 def pages() -> Iterator[Page]:

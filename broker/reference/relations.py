@@ -26,13 +26,9 @@ _FOLDERS = """
       from resource.installed_object where kind = 'view' and schema_name = 'monitor'
 """
 _TITLES = {
-    "consistency": "Views of invariants",
-    "health": "Views of health",
-    "instance": "Views of rented machines",
-    "job": "Views of jobs, tasks and decisions",
-    "setup": "Views of setups",
-    "waiting": "Views of what waits and runs",
-}
+    "consistency": "Views of invariants", "health": "Views of health", "instance": "Views of rented machines",
+    "job": "Views of jobs, tasks and decisions", "setup": "Views of setups", "waiting": "Views of what waits and runs",
+}  # fmt: skip
 """The title of the page of each folder of sql/monitor."""
 _SETUP = "`setup` is the tenant: DIRAC's Setup, PanDA's vo."
 

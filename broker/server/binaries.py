@@ -42,20 +42,11 @@ class Installation:
         """
         with tempfile.TemporaryFile("w+") as out:  # not a pipe, which a server that keeps running would keep open
             done = subprocess.run(
-                [self.program(arguments[0]), *arguments[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                cwd="/",
-                env=clean_environment(os.environ),
-                start_new_session=True,
-                umask=0o077,
-                pass_fds=() if holding is None else (holding,),
-                check=False,
-                user=account.uid,
-                group=account.gid,
+                [self.program(arguments[0]), *arguments[1:]], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/",
+                env=clean_environment(os.environ), start_new_session=True, umask=0o077,
+                pass_fds=() if holding is None else (holding,), check=False, user=account.uid, group=account.gid,
                 extra_groups=[] if account.drops else None,
-            )
+            )  # fmt: skip
             out.seek(0)
             return subprocess.CompletedProcess(done.args, done.returncode, out.read(), "")
 

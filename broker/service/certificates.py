@@ -37,22 +37,13 @@ _MOST_CERTIFICATES = 10
 
 # A type of attribute: its name in a DN here, the type, and other names that proxies write.
 _TYPES: tuple[tuple[str, ObjectIdentifier, str], ...] = (
-    ("C", NameOID.COUNTRY_NAME, ""),
-    ("ST", NameOID.STATE_OR_PROVINCE_NAME, "S"),
-    ("L", NameOID.LOCALITY_NAME, ""),
-    ("street", NameOID.STREET_ADDRESS, "streetAddress"),
-    ("postalCode", NameOID.POSTAL_CODE, ""),
-    ("O", NameOID.ORGANIZATION_NAME, ""),
-    ("OU", NameOID.ORGANIZATIONAL_UNIT_NAME, ""),
-    ("DC", NameOID.DOMAIN_COMPONENT, ""),
-    ("UID", NameOID.USER_ID, ""),
-    ("CN", NameOID.COMMON_NAME, ""),
-    ("SN", NameOID.SURNAME, "surname"),
-    ("GN", NameOID.GIVEN_NAME, "givenName"),
-    ("title", NameOID.TITLE, ""),
-    ("serialNumber", NameOID.SERIAL_NUMBER, ""),
-    ("emailAddress", NameOID.EMAIL_ADDRESS, "E email"),
-)
+    ("C", NameOID.COUNTRY_NAME, ""), ("ST", NameOID.STATE_OR_PROVINCE_NAME, "S"), ("L", NameOID.LOCALITY_NAME, ""),
+    ("street", NameOID.STREET_ADDRESS, "streetAddress"), ("postalCode", NameOID.POSTAL_CODE, ""),
+    ("O", NameOID.ORGANIZATION_NAME, ""), ("OU", NameOID.ORGANIZATIONAL_UNIT_NAME, ""),
+    ("DC", NameOID.DOMAIN_COMPONENT, ""), ("UID", NameOID.USER_ID, ""), ("CN", NameOID.COMMON_NAME, ""),
+    ("SN", NameOID.SURNAME, "surname"), ("GN", NameOID.GIVEN_NAME, "givenName"), ("title", NameOID.TITLE, ""),
+    ("serialNumber", NameOID.SERIAL_NUMBER, ""), ("emailAddress", NameOID.EMAIL_ADDRESS, "E email"),
+)  # fmt: skip
 _NAME_OF_TYPE = {oid: name for name, oid, _ in _TYPES}
 _NAMES = {one.lower(): name for name, _, others in _TYPES for one in (name, *others.split())}
 

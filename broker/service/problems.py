@@ -19,29 +19,14 @@ BEARER = "Bearer"
 INVALID_TOKEN = 'Bearer error="invalid_token"'
 
 _OF_CODE = {
-    "PB001": 422,
-    "PB002": 403,
-    "PB003": 409,
-    "PB004": 404,
-    "PB005": 409,
-    "PB006": 503,
-    "PB007": 503,
-    "PB008": 401,
+    "PB001": 422, "PB002": 403, "PB003": 409, "PB004": 404, "PB005": 409, "PB006": 503, "PB007": 503, "PB008": 401,
     "42501": 403,
-}
+}  # fmt: skip
 # Statuses of other SQLSTATEs by their beginning: values that PostgreSQL cannot hold, then temporary errors.
 _OF_BEGINNING = {
-    "22": 422,
-    "54": 422,
-    "08": 503,
-    "53": 503,
-    "57P": 503,
-    "57014": 503,
-    "40001": 503,
-    "40P01": 503,
-    "55P03": 503,
+    "22": 422, "54": 422, "08": 503, "53": 503, "57P": 503, "57014": 503, "40001": 503, "40P01": 503, "55P03": 503,
     "25006": 503,
-}
+}  # fmt: skip
 _NOT_INSTALLED = ("42883", "42P01", "3F000", "42703")  # no such function, table, schema, column
 
 
@@ -92,14 +77,9 @@ class Problem(Exception):
         """The answer."""
         details = ProblemDetails(
             # no page describes a problem further: programs look at `code`
-            type="about:blank",
-            title=self.title,
-            status=self.status,
-            detail=self.detail,
-            code=self.code,
-            hint=self.hint,
-            **self.more,
-        )
+            type="about:blank", title=self.title, status=self.status, detail=self.detail, code=self.code,
+            hint=self.hint, **self.more,
+        )  # fmt: skip
         headers = dict(self.headers)
         if self.status == HTTPStatus.SERVICE_UNAVAILABLE:
             headers.setdefault("Retry-After", "1")

@@ -37,24 +37,11 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
         if folder is not None:
             os.environ[metrics.FOLDER] = folder
         uvicorn.run(
-            "broker.service.app:create",
-            factory=True,
-            host=host,
-            port=port,
-            **HTTP,
-            workers=settings.workers,
-            ssl_certfile=tls_cert,
-            ssl_keyfile=tls_key,
-            lifespan="on",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            use_colors=sys.stderr.isatty(),
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_LAST_ANSWERS,
-            backlog=_BACKLOG,
-            log_config=_logging(),
-        )
+            "broker.service.app:create", factory=True, host=host, port=port, **HTTP, workers=settings.workers,
+            ssl_certfile=tls_cert, ssl_keyfile=tls_key, lifespan="on", access_log=False, proxy_headers=False,
+            server_header=False, use_colors=sys.stderr.isatty(), timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_LAST_ANSWERS, backlog=_BACKLOG, log_config=_logging(),
+        )  # fmt: skip
 
 
 def _end(*_: object) -> None:

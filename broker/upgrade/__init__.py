@@ -7,18 +7,6 @@ from broker.upgrade.program import Program
 from broker.upgrade.run import Report, downgrade, upgrade
 
 __all__ = [
-    "CheckReport",
-    "CompatibilityError",
-    "Installed",
-    "Program",
-    "Prospect",
-    "Report",
-    "UpgradeError",
-    "check",
-    "check_compatible",
-    "current",
-    "downgrade",
-    "prospect",
-    "state_of",
-    "upgrade",
-]
+    "CheckReport", "CompatibilityError", "Installed", "Program", "Prospect", "Report", "UpgradeError", "check",
+    "check_compatible", "current", "downgrade", "prospect", "state_of", "upgrade",
+]  # fmt: skip

@@ -17,11 +17,8 @@ Cursor = psycopg.Cursor[Any]
 
 # `create or replace` cannot do it: another return type, other argument names, columns gone, another kind of routine.
 _NEEDS_DROP = (
-    errors.InvalidFunctionDefinition,
-    errors.InvalidTableDefinition,
-    errors.WrongObjectType,
-    errors.FeatureNotSupported,
-)
+    errors.InvalidFunctionDefinition, errors.InvalidTableDefinition, errors.WrongObjectType, errors.FeatureNotSupported,
+)  # fmt: skip
 
 
 # The statement that creates an object again in PostgreSQL's words; no row if the text is kept as it was written.

@@ -172,14 +172,9 @@ def _timed(work: Callable[[], Report], patience: float) -> Report:
 
 def _report(release: str, was: Installed, now: str | None, changes: Changes, planned: grants.Plan) -> Report:
     return Report(
-        release,
-        was.revision,
-        now,
-        tuple(changes.written),
-        tuple(changes.dropped),
-        tuple(changes.foreign),
+        release, was.revision, now, tuple(changes.written), tuple(changes.dropped), tuple(changes.foreign),
         planned.statements,
-    )
+    )  # fmt: skip
 
 
 def _enter(session: Session, names: roles.Roles) -> Installed:

@@ -246,13 +246,9 @@ def _line(text: str, comment: str | None, end: str, indent: str = "") -> str:
 
 def _remark(comment: str, indent: str = "") -> str:
     return textwrap.fill(
-        comment,
-        WIDTH,
-        initial_indent=f"{indent}-- ",
-        subsequent_indent=f"{indent}-- ",
-        break_long_words=False,
+        comment, WIDTH, initial_indent=f"{indent}-- ", subsequent_indent=f"{indent}-- ", break_long_words=False,
         break_on_hyphens=False,
-    )
+    )  # fmt: skip
 
 
 def _wrapped(text: str, indent: str = "") -> str:
@@ -262,10 +258,6 @@ def _wrapped(text: str, indent: str = "") -> str:
     parts[::2] = [re.sub(r"\s+", " ", part.lower()) for part in parts[::2]]
     parts[1::2] = [part.replace(" ", "\0") for part in parts[1::2]]
     return textwrap.fill(
-        "".join(parts),
-        WIDTH - 1,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_long_words=False,
+        "".join(parts), WIDTH - 1, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False,
         break_on_hyphens=False,
-    ).replace("\0", " ")
+    ).replace("\0", " ")  # fmt: skip

@@ -31,17 +31,8 @@ from broker.world.shape import ALIKE, HINT, Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
 __all__ = [
-    "SECTIONS",
-    "Loaded",
-    "World",
-    "dump",
-    "load",
-    "load_task_queues",
-    "missing",
-    "naming",
-    "parse",
-    "parse_json",
-]
+    "SECTIONS", "Loaded", "World", "dump", "load", "load_task_queues", "missing", "naming", "parse", "parse_json",
+]  # fmt: skip
 
 World = Mapping[str, Any]
 

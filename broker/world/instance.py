@@ -10,14 +10,9 @@ _INSTANCE = fields(
     "type queue state cpu ram price", times="requested_at started_at released_at", id="instance_id", task="task_id"
 )
 _STEP = fields(
-    "cpu ram instance_type queue state reason",
-    times="placed_at ended_at",
-    objects="inputs",
-    id="step_id",
-    task="task_id",
-    instance="instance_id",
-    taskqueue_job="job_id",
-)
+    "cpu ram instance_type queue state reason", times="placed_at ended_at", objects="inputs", id="step_id",
+    task="task_id", instance="instance_id", taskqueue_job="job_id",
+)  # fmt: skip
 _NEEDS = {"cpu": "cpu_expression", "ram": "ram_expression"}
 """The needs of a step: the column of the number, and the column of an expression of the inputs in its place."""
 

@@ -66,13 +66,9 @@ def listed(table: str, known: Fields, looks: str, *, replaces: bool = False) -> 
         yield Part(table, rows, True if replaces else None)
 
     return Section(
-        (table,),
-        read,
-        lambda _, rows: known.world(rows[table][0]),
-        shape="array",
-        looks=looks,
+        (table,), read, lambda _, rows: known.world(rows[table][0]), shape="array", looks=looks,
         described=[Described(table, "", known)],
-    )
+    )  # fmt: skip
 
 
 def named(table: str, key: str, known: Fields, looks: str) -> Section:
@@ -82,10 +78,6 @@ def named(table: str, key: str, known: Fields, looks: str) -> Section:
         yield Part(table, [{key: k, **reading.row(where, row, known)} for where, k, row in entries(name, value)])
 
     return Section(
-        (table,),
-        read,
-        lambda _, rows: known.world(rows[table][0]),
-        by=key,
-        looks=looks,
+        (table,), read, lambda _, rows: known.world(rows[table][0]), by=key, looks=looks,
         described=[Described(table, "", known)],
-    )
+    )  # fmt: skip

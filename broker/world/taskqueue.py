@@ -23,53 +23,20 @@ _Fields = Mapping[str, Kind]
 """The fields of a row and their types; null means that a field is not given."""
 
 _SETTINGS: _Fields = {
-    "ten_first": bool,
-    "strict_keys": list,
-    "required_keys": list,
-    "queue_size": int,
-    "policy": str,
-    "shares": str,
-    "lease_time": NUMBER,
-    "heartbeat_time": NUMBER,
-    "attempts": int,
-    "share_delay": NUMBER,
-    "resource_time": NUMBER,
-    "share_correction": bool,
-    "correction_window": NUMBER,
-    "history_kept": NUMBER,
-    "most_names": int,
-    "description_size": int,
-    "requirements_size": int,
-    "payload_size": int,
-    "batch_size": int,
-    "reason_size": int,
-}
+    "ten_first": bool, "strict_keys": list, "required_keys": list, "queue_size": int, "policy": str, "shares": str,
+    "lease_time": NUMBER, "heartbeat_time": NUMBER, "attempts": int, "share_delay": NUMBER, "resource_time": NUMBER,
+    "share_correction": bool, "correction_window": NUMBER, "history_kept": NUMBER, "most_names": int,
+    "description_size": int, "requirements_size": int, "payload_size": int, "batch_size": int, "reason_size": int,
+}  # fmt: skip
 _GROUP: _Fields = {"share": NUMBER, "job_sharing": bool, "allow_background": bool}
 _TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}
 _LIMIT: _Fields = {
-    "site": str,
-    "ce": str,
-    "kind": str,
-    "attribute": str,
-    "value": str,
-    "limit": int,
-    "seconds": NUMBER,
-    "burst": int,
-}
+    "site": str, "ce": str, "kind": str, "attribute": str, "value": str, "limit": int, "seconds": NUMBER, "burst": int,
+}  # fmt: skip
 _LEASE: _Fields = {
-    "id": int,
-    "requirements": dict,
-    "user_priority": int,
-    "state": str,
-    "attempt": str,
-    "site": str,
-    "ce": str,
-    "role": str,
-    "kill_reason": str,
-    "matched_at": str,
-    "reported_at": str,
-    "expires_at": str,
-}
+    "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "site": str, "ce": str,
+    "role": str, "kill_reason": str, "matched_at": str, "reported_at": str, "expires_at": str,
+}  # fmt: skip
 
 
 def load_task_queues(

@@ -24,13 +24,9 @@ TASK = fields(
     user="user_name",
 )
 _FLAGS = {
-    "useLocalIO": "use_local_io",
-    "inputPreStaging": "input_pre_staging",
-    "mergeOutput": "merge_output",
-    "avoidVP": "avoid_vp",
-    "allowIncompleteInDS": "allow_incomplete_in_ds",
-    "hpoWorkflow": "hpo_workflow",
-}
+    "useLocalIO": "use_local_io", "inputPreStaging": "input_pre_staging", "mergeOutput": "merge_output",
+    "avoidVP": "avoid_vp", "allowIncompleteInDS": "allow_incomplete_in_ds", "hpoWorkflow": "hpo_workflow",
+}  # fmt: skip
 _CODES: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "ipConnectivity": ("ip_connectivity", {"full": 1, "http": 2, "none": 3}),
     "ipStack": ("ip_stack", {"IPv4": 4, "IPv6": 6}),
@@ -43,19 +39,11 @@ _CODES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """Split rules that are PanDA's numbers, with their columns and the words for the numbers."""
 
 _NUMBERS = {
-    "t1Weight": "t1_weight",
-    "nFilesPerJob": "n_files_per_job",
-    "nFilesPerMergeJob": "n_files_per_merge_job",
-    "nEventsPerJob": "n_events_per_job",
-    "nGBPerJob": "n_gb_per_job",
-    "dynamicNumEvents": "dynamic_num_events",
-    "maxEventsPerJob": "max_events_per_job",
-    "nEsConsumers": "n_es_consumers",
-    "maxAttemptES": "max_attempt_es",
-    "maxAttemptEsJob": "max_attempt_es_job",
-    "maxCoreCount": "max_core_count",
-    "nJumboJobs": "n_jumbo_jobs",
-}
+    "t1Weight": "t1_weight", "nFilesPerJob": "n_files_per_job", "nFilesPerMergeJob": "n_files_per_merge_job",
+    "nEventsPerJob": "n_events_per_job", "nGBPerJob": "n_gb_per_job", "dynamicNumEvents": "dynamic_num_events",
+    "maxEventsPerJob": "max_events_per_job", "nEsConsumers": "n_es_consumers", "maxAttemptES": "max_attempt_es",
+    "maxAttemptEsJob": "max_attempt_es_job", "maxCoreCount": "max_core_count", "nJumboJobs": "n_jumbo_jobs",
+}  # fmt: skip
 _SPLIT = fields("", **_FLAGS, **_NUMBERS, **{rule: column for rule, (column, _) in _CODES.items()})
 _PARAMS = fields("included_site excluded_site task_broker_on_master")
 _RESULT = fields("failed closed finished")

@@ -160,12 +160,9 @@ class BrokerGroup(TyperGroup):
 
 
 _FAULTS = {
-    "int_parsing": "is not an integer",
-    "int_parsing_size": "is not an integer of 64 bits",
-    "float_parsing": "is not a number",
-    "greater_than_equal": "is below {ge}",
-    "less_than_equal": "is above {le}",
-}
+    "int_parsing": "is not an integer", "int_parsing_size": "is not an integer of 64 bits",
+    "float_parsing": "is not a number", "greater_than_equal": "is below {ge}", "less_than_equal": "is above {le}",
+}  # fmt: skip
 
 
 def _name_value(error: typer.BadParameter) -> None:

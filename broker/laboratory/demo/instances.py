@@ -42,9 +42,6 @@ def _scheduled(connection: Connection, setup: str) -> Row:
     total = rows_of(connection, "select * from monitor.instance_total where setup = %s", setup)
     empty = dict.fromkeys(("steps", "instances", "price", "lower_bound"), 0) | {"cpu_efficiency": None}
     return {
-        "seconds": round(seconds, 2),
-        "placed": done["p_placed"],
-        "requested": done["p_requested"],
-        "released": done["p_released"],
-        **(total[0] if total else empty),
-    }
+        "seconds": round(seconds, 2), "placed": done["p_placed"], "requested": done["p_requested"],
+        "released": done["p_released"], **(total[0] if total else empty),
+    }  # fmt: skip

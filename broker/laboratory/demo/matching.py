@@ -207,16 +207,9 @@ def prove(connection: Connection, setup: str, work: Work) -> Proof:
     waiting, leased = states["waiting"] + states["held"], states["leased"]
     ended = states.total() - waiting - leased
     return Proof(
-        inserted=work.inserted,
-        waiting=waiting,
-        leased=leased,
-        ended=ended,
-        rows=rows,
-        distinct=distinct,
-        doubly=len(work.taken) - len(set(work.taken)),
-        unheard=leased + ended - len(work.taken),
-        faults=faults,
-    )
+        inserted=work.inserted, waiting=waiting, leased=leased, ended=ended, rows=rows, distinct=distinct,
+        doubly=len(work.taken) - len(set(work.taken)), unheard=leased + ended - len(work.taken), faults=faults,
+    )  # fmt: skip
 
 
 def unmatched(connection: Connection, setup: str, seed: int) -> Unmatched | None:

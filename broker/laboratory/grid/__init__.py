@@ -22,24 +22,15 @@ from broker.laboratory.grid.drawing import Row
 SYNTHETIC = "synthetic: invented sites, tasks and figures"
 
 _CONFIG: Row = {
-    "jobbroker:NQUEUED_SAT_CAP": 150,
-    "jobbroker:NQUEUED_NUC_CAP_FOR_JOBS": 10_000,
-    "jobbroker:IO_INTENSITY_CUTOFF": 200,
-    "jobbroker:SIZE_CUTOFF_TO_MOVE_INPUT": 10,
-    "jobbroker:NUM_CUTOFF_TO_MOVE_INPUT": 100,
-    "jobbroker:MAX_DISKIO_DEFAULT": 4_000,
-    "jobbroker:NW_THRESHOLD": 1.7,
-    "jobbroker:NW_WEIGHT_MULTIPLIER": 1,
-    "taskbrokerage:NQUEUED_NUC_CAP": 2_000,
-    "taskbrokerage:DISK_THRESHOLD": 100,
-    "taskbrokerage:INPUT_SIZE_THRESHOLD": 1,
-    "taskbrokerage:INPUT_SIZE_FRACTION": 10,
-    "taskbrokerage:INPUT_NUM_THRESHOLD": 100,
-    "taskbrokerage:INPUT_NUM_FRACTION": 10,
-    "taskbrokerage:MIN_IO_INTENSITY_WITH_LOCAL_DATA": 200,
-    "taskbrokerage:MIN_INPUT_SIZE_WITH_LOCAL_DATA": 10_000,
+    "jobbroker:NQUEUED_SAT_CAP": 150, "jobbroker:NQUEUED_NUC_CAP_FOR_JOBS": 10_000,
+    "jobbroker:IO_INTENSITY_CUTOFF": 200, "jobbroker:SIZE_CUTOFF_TO_MOVE_INPUT": 10,
+    "jobbroker:NUM_CUTOFF_TO_MOVE_INPUT": 100, "jobbroker:MAX_DISKIO_DEFAULT": 4_000, "jobbroker:NW_THRESHOLD": 1.7,
+    "jobbroker:NW_WEIGHT_MULTIPLIER": 1, "taskbrokerage:NQUEUED_NUC_CAP": 2_000, "taskbrokerage:DISK_THRESHOLD": 100,
+    "taskbrokerage:INPUT_SIZE_THRESHOLD": 1, "taskbrokerage:INPUT_SIZE_FRACTION": 10,
+    "taskbrokerage:INPUT_NUM_THRESHOLD": 100, "taskbrokerage:INPUT_NUM_FRACTION": 10,
+    "taskbrokerage:MIN_IO_INTENSITY_WITH_LOCAL_DATA": 200, "taskbrokerage:MIN_INPUT_SIZE_WITH_LOCAL_DATA": 10_000,
     "taskbrokerage:MAX_TASK_PRIO_WITH_LOCAL_DATA": 800,
-}
+}  # fmt: skip
 
 
 def grid(

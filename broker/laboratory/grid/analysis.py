@@ -15,15 +15,11 @@ _TASKS_A_USER = 6
 _GIB = 1024**3
 
 _CONFIG: Row = {
-    "prio_mgr:CAP_RUNNING_USER_JOBS": 10_000,
-    "prio_mgr:CAP_RUNNING_USER_CORES": 20_000,
-    "prio_mgr:CAP_RUNNING_GROUP_JOBS": 20_000,
-    "prio_mgr:CAP_RUNNING_GROUP_CORES": 40_000,
-    "analy_eval:USER_USAGE_THRESHOLD_A": 1_000,
-    "analy_eval:USER_USAGE_THRESHOLD_B": 10_000,
-    "anal_jobbroker:IO_INTENSITY_CUTOFF_USER": 200,
-    "anal_jobbroker:DATA_CHECK_TIMEOUT_USER": 48,
-}
+    "prio_mgr:CAP_RUNNING_USER_JOBS": 10_000, "prio_mgr:CAP_RUNNING_USER_CORES": 20_000,
+    "prio_mgr:CAP_RUNNING_GROUP_JOBS": 20_000, "prio_mgr:CAP_RUNNING_GROUP_CORES": 40_000,
+    "analy_eval:USER_USAGE_THRESHOLD_A": 1_000, "analy_eval:USER_USAGE_THRESHOLD_B": 10_000,
+    "anal_jobbroker:IO_INTENSITY_CUTOFF_USER": 200, "anal_jobbroker:DATA_CHECK_TIMEOUT_USER": 48,
+}  # fmt: skip
 
 _SHARES = {"User Analysis": 85, "Group Analysis": 10, "Express Analysis": 5}
 _ABOVE = "L1 User Analysis"
@@ -98,14 +94,9 @@ def _counts(queue: Queue, present: Row) -> Iterator[Row]:
         for status, number in jobs.items():
             if number:
                 yield {
-                    "queue": queue.name,
-                    "gshare": share,
-                    "resource_type": "SCORE",
-                    "label": "user",
-                    "status": status,
-                    "njobs": number,
-                    "ncores": number,
-                }
+                    "queue": queue.name, "gshare": share, "resource_type": "SCORE", "label": "user", "status": status,
+                    "njobs": number, "ncores": number,
+                }  # fmt: skip
 
 
 def _share_figures(rng: random.Random) -> Row:
@@ -114,12 +105,9 @@ def _share_figures(rng: random.Random) -> Row:
         usage = 0.88 if share == "User Analysis" else round(rng.uniform(0.7, 1.1), 3)
         target = 15_000 * part
         figures[share] = {
-            "parent": _ABOVE,
-            "target": target,
-            "running": round(target * usage),
-            "queued": target,
+            "parent": _ABOVE, "target": target, "running": round(target * usage), "queued": target,
             "usage_percent": usage,
-        }
+        }  # fmt: skip
     return figures
 
 
@@ -140,23 +128,16 @@ def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: 
             quota["over_local"] = sorted(rng.sample(storages, min(3, len(storages))))
         cores = round(jobs[user] * rng.uniform(1, 1.5))
         accounts[user] = {
-            "running_jobs": jobs[user],
-            "queued_jobs": queued[user],
-            "running_cores": cores,
-            "queued_cores": round(queued[user] * rng.uniform(1, 1.5)),
-            "quota": quota,
-            "rem_slots_a": max(0, 1_000 - cores),
-            "rem_slots_b": max(0, 10_000 - cores),
-        }
+            "running_jobs": jobs[user], "queued_jobs": queued[user], "running_cores": cores,
+            "queued_cores": round(queued[user] * rng.uniform(1, 1.5)), "quota": quota,
+            "rem_slots_a": max(0, 1_000 - cores), "rem_slots_b": max(0, 10_000 - cores),
+        }  # fmt: skip
     for group in _GROUPS:
         running_jobs = round(log(rng, 100, 30_000))
         accounts[group] = {
-            "kind": "group",
-            "running_jobs": running_jobs,
-            "queued_jobs": running_jobs // 2,
-            "running_cores": running_jobs,
-            "queued_cores": running_jobs // 2,
-        }
+            "kind": "group", "running_jobs": running_jobs, "queued_jobs": running_jobs // 2,
+            "running_cores": running_jobs, "queued_cores": running_jobs // 2,
+        }  # fmt: skip
     return accounts
 
 

@@ -7,14 +7,9 @@ from broker.laboratory.grid.drawing import Row, log, weighted
 from broker.laboratory.grid.sites import Place, Queue
 
 SHARES = {
-    "MC Default": 0.45,
-    "Group production": 0.18,
-    "Reprocessing default": 0.15,
-    "Heavy Ion": 0.08,
-    "Upgrade": 0.06,
-    "Validation": 0.05,
-    "Express": 0.03,
-}
+    "MC Default": 0.45, "Group production": 0.18, "Reprocessing default": 0.15, "Heavy Ion": 0.08, "Upgrade": 0.06,
+    "Validation": 0.05, "Express": 0.03,
+}  # fmt: skip
 """Shares of the running cores."""
 
 
@@ -51,15 +46,9 @@ def _counts(rng: random.Random, queue: Queue, share: str, size: float, nucleus: 
         for status, number in jobs.items():
             if number:
                 row: Row = {
-                    "queue": queue.name,
-                    "gshare": share,
-                    "resource_type": resource_type,
-                    "nucleus": nucleus,
-                    "label": "managed",
-                    "status": status,
-                    "njobs": number,
-                    "ncores": number * cores,
-                }
+                    "queue": queue.name, "gshare": share, "resource_type": resource_type, "nucleus": nucleus,
+                    "label": "managed", "status": status, "njobs": number, "ncores": number * cores,
+                }  # fmt: skip
                 yield row | ({"diskio": round(log(rng, 100, 3_000))} if status == "running" else {})
 
 

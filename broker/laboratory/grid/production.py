@@ -157,23 +157,17 @@ def _pile(rng: random.Random, supply: _Supply) -> Row:
     row = _reading(rng, supply, "HITS", nFilesPerJob=2)
     background = rng.choice(supply.data["MINBIAS"]).name
     return row | {
-        "processing_type": "pile",
-        "input": [*row["input"], background],
-        "cpu_time": round(log(rng, 100, 800)),
-        "ram_count": rng.choice((2_000, 2_000, 2_500)),
-        "out_disk_count": round(log(rng, 300, 800)),
+        "processing_type": "pile", "input": [*row["input"], background], "cpu_time": round(log(rng, 100, 800)),
+        "ram_count": rng.choice((2_000, 2_000, 2_500)), "out_disk_count": round(log(rng, 300, 800)),
         "io_intensity": round(log(rng, 40, 250)),
-    }
+    }  # fmt: skip
 
 
 def _mcore(rng: random.Random, supply: _Supply) -> Row:
     return {
-        "processing_type": "mcore",
-        "cpu_time": round(log(rng, 100, 600)),
-        "out_disk_count": round(log(rng, 200, 600)),
-        "io_intensity": round(log(rng, 30, 300)),
-        **_reading(rng, supply, "HITS", nFilesPerJob=2),
-    }
+        "processing_type": "mcore", "cpu_time": round(log(rng, 100, 600)), "out_disk_count": round(log(rng, 200, 600)),
+        "io_intensity": round(log(rng, 30, 300)), **_reading(rng, supply, "HITS", nFilesPerJob=2),
+    }  # fmt: skip
 
 
 def _reprocessing(rng: random.Random, supply: _Supply) -> Row:
@@ -219,17 +213,10 @@ def _group(rng: random.Random, supply: _Supply) -> Row:
 
 def _merge(rng: random.Random, supply: _Supply) -> Row:
     return {
-        "gshare": rng.choice(("MC Default", "Group production")),
-        "processing_type": "merge",
-        "core_count": 8,
-        "merge_core_count": 1,
-        "merge_ram_count": rng.choice((None, 2_000, 3_000)),
-        "is_merging": True,
-        "cpu_time": 1,
-        "out_disk_count": 100,
-        "out_disk_unit": "kB",
-        **_reading(rng, supply, "MERGE", nFilesPerMergeJob=10),
-    }
+        "gshare": rng.choice(("MC Default", "Group production")), "processing_type": "merge", "core_count": 8,
+        "merge_core_count": 1, "merge_ram_count": rng.choice((None, 2_000, 3_000)), "is_merging": True, "cpu_time": 1,
+        "out_disk_count": 100, "out_disk_unit": "kB", **_reading(rng, supply, "MERGE", nFilesPerMergeJob=10),
+    }  # fmt: skip
 
 
 def _validation(rng: random.Random, supply: _Supply) -> Row:
@@ -302,23 +289,10 @@ def _waiting(rng: random.Random, supply: _Supply) -> Row:
 
 
 _TASKS: dict[str, tuple[int, Callable[[random.Random, _Supply], Row]]] = {
-    "evgen": (12, _evgen),
-    "simul": (22, _simul),
-    "event service": (2, _event_service),
-    "pile": (8, _pile),
-    "mcore": (6, _mcore),
-    "reprocessing": (10, _reprocessing),
-    "derivation": (11, _derivation),
-    "group": (7, _group),
-    "merge": (6, _merge),
-    "validation": (3, _validation),
-    "express": (2, _express),
-    "high memory": (3, _high_memory),
-    "gpu": (1, _gpu),
-    "arm": (1, _arm),
-    "container": (1, _container),
-    "full chain": (1, _full_chain),
-    "t1": (2, _t1),
+    "evgen": (12, _evgen), "simul": (22, _simul), "event service": (2, _event_service), "pile": (8, _pile),
+    "mcore": (6, _mcore), "reprocessing": (10, _reprocessing), "derivation": (11, _derivation), "group": (7, _group),
+    "merge": (6, _merge), "validation": (3, _validation), "express": (2, _express), "high memory": (3, _high_memory),
+    "gpu": (1, _gpu), "arm": (1, _arm), "container": (1, _container), "full chain": (1, _full_chain), "t1": (2, _t1),
     "waiting": (2, _waiting),
-}
+}  # fmt: skip
 """Kinds of tasks: their number among a hundred, and the function that makes one."""

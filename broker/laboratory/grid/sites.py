@@ -11,13 +11,9 @@ _QUEUES_A_SITE = 2.6
 _QUEUED = 6  # files on a link, on average
 
 _POLICIES = (
-    "type=evgen:100%,type=simul:100%,type=any:0%",
-    "type=deriv:0%,type=group:0%",
-    "type=simul:priority<450:0%",
-    "group=SYN_Physics1:100%,type=any:0%",
-    "gshare=Heavy Ion:0%",
-    "type=evgensimul:100%",
-)
+    "type=evgen:100%,type=simul:100%,type=any:0%", "type=deriv:0%,type=group:0%", "type=simul:priority<450:0%",
+    "group=SYN_Physics1:100%,type=any:0%", "gshare=Heavy Ion:0%", "type=evgensimul:100%",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,23 +34,11 @@ class _Shape:
 
 _SHAPES = {
     "UCORE": _Shape(
-        "unified",
-        "ucore",
-        "pull_ups",
-        (8, 8, 8, 8, 16),
-        (2_000, 3_000, 4_000, 6_000),
-        (48, 72, 96, 120),
-        (3_000, 4_000, 8_000, 13_312, 20_000),
-        (300, 8_000),
+        "unified", "ucore", "pull_ups", (8, 8, 8, 8, 16), (2_000, 3_000, 4_000, 6_000), (48, 72, 96, 120),
+        (3_000, 4_000, 8_000, 13_312, 20_000), (300, 8_000),
     ),
     "MCORE": _Shape(
-        "production",
-        "mcore",
-        "push",
-        (8,),
-        (2_000, 2_500),
-        (24, 48, 72, 96),
-        (3_000, 5_000, 10_000, 15_000),
+        "production", "mcore", "push", (8,), (2_000, 2_500), (24, 48, 72, 96), (3_000, 5_000, 10_000, 15_000),
         (200, 4_000),
     ),
     "SCORE": _Shape(
@@ -64,13 +48,7 @@ _SHAPES = {
         "production", "himem", "push", (1, 8), (4_000, 6_000, 8_000), (72, 96), (14_000, 20_000), (50, 800)
     ),
     "HPC": _Shape(
-        "production",
-        "mcore",
-        "push",
-        (32, 48, 64, 128),
-        (1_000, 2_000, 2_000),
-        (72, 96, 168),
-        (2_000, 4_000, 8_000),
+        "production", "mcore", "push", (32, 48, 64, 128), (1_000, 2_000, 2_000), (72, 96, 168), (2_000, 4_000, 8_000),
         (5_000, 60_000),
     ),
     "CLOUD": _Shape(
@@ -80,19 +58,10 @@ _SHAPES = {
     "ARM": _Shape("unified", "ucore", "pull_ups", (8,), (2_000, 3_000), (72, 96), (8_000, 13_312), (100, 1_000)),
     "ANALY": _Shape("analysis", "score", "pull", (1,), (2_000, 4_000), (48, 72), (10_000, 14_000), (50, 2_000)),
     "TEST": _Shape("unified", "ucore", "pull_ups", (8,), (2_000,), (24,), (10_000,), (8, 16)),
-}
+}  # fmt: skip
 _FURTHER_QUEUES = {
-    "UCORE": 9,
-    "MCORE": 7,
-    "SCORE": 6,
-    "HIMEM": 4,
-    "HPC": 3,
-    "CLOUD": 4,
-    "GPU": 2,
-    "ARM": 1,
-    "ANALY": 2,
-    "TEST": 2,
-}
+    "UCORE": 9, "MCORE": 7, "SCORE": 6, "HIMEM": 4, "HPC": 3, "CLOUD": 4, "GPU": 2, "ARM": 1, "ANALY": 2, "TEST": 2,
+}  # fmt: skip
 """Numbers among forty queues that are not the first queue of a site."""
 
 _STATUSES = {"online": 87, "brokeroff": 4, "offline": 3, "test": 4, "standby": 2}
@@ -297,16 +266,10 @@ def _storage(rng: random.Random, place: Place, *, is_tape: bool) -> Row:
         if rng.random() < 0.02:
             states |= {"read_lan": "OFF", "read_wan": "OFF"}
     return {
-        "type": "DATATAPE" if is_tape else "DATADISK",
-        "is_tape": is_tape,
-        "site": place.name,
-        "space_total": total,
-        "space_free": free,
-        "space_expired": round(total * rng.uniform(0.05, 0.3)),
-        "space_min_free": 0,
-        "space_unavailable": 0,
-        **states,
-    }
+        "type": "DATATAPE" if is_tape else "DATADISK", "is_tape": is_tape, "site": place.name, "space_total": total,
+        "space_free": free, "space_expired": round(total * rng.uniform(0.05, 0.3)), "space_min_free": 0,
+        "space_unavailable": 0, **states,
+    }  # fmt: skip
 
 
 def busy_nuclei(rng: random.Random, places: Sequence[Place]) -> dict[str, float]:

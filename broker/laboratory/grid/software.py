@@ -18,12 +18,9 @@ RELEASES = (
 )
 RELEASE_WEIGHTS = (40, 20, 10, 6, 12, 4, 3, 5)
 _PLATFORMS = [
-    "x86_64-centos7-gcc11-opt",
-    "x86_64-centos7-gcc8-opt",
-    "x86_64-el9-gcc13-opt",
-    "x86_64-slc6-gcc49-opt",
+    "x86_64-centos7-gcc11-opt", "x86_64-centos7-gcc8-opt", "x86_64-el9-gcc13-opt", "x86_64-slc6-gcc49-opt",
     "x86_64-slc6-gcc62-opt",
-]
+]  # fmt: skip
 CONTAINER = "/cvmfs/unpacked.synthetic/syn/analysis:1.2"
 
 
@@ -36,23 +33,17 @@ def make_software(rng: random.Random, queues: Sequence[Queue]) -> dict[str, Row]
     }
     container: Row = {"container_name": "syn-analysis", "cmtconfig": None, "project": None, "release": None}
     every: Row = {
-        "cmtconfigs": [],
-        "containers": [],
-        "cvmfs": [],
-        "architectures": [],
+        "cmtconfigs": [], "containers": [], "cvmfs": [], "architectures": [],
         "tags": [container | {"sources": [CONTAINER]}],
-    }
+    }  # fmt: skip
     return {"ALL": every, **published}
 
 
 def _published(rng: random.Random, kind: str) -> Row:
     software: Row = {
-        "cmtconfigs": list(_PLATFORMS),
-        "containers": ["any", "/cvmfs"],
-        "cvmfs": ["atlas", "nightlies"],
-        "architectures": _architectures(rng, kind),
-        "tags": [],
-    }
+        "cmtconfigs": list(_PLATFORMS), "containers": ["any", "/cvmfs"], "cvmfs": ["atlas", "nightlies"],
+        "architectures": _architectures(rng, kind), "tags": [],
+    }  # fmt: skip
     if kind == "ARM":
         return software | {"cmtconfigs": ["aarch64-el9-gcc13-opt", "aarch64-centos7-gcc11-opt"]}
     way = weighted(rng, {"all": 75, "no containers": 13, "tags alone": 30 if kind == "HPC" else 4})
@@ -83,11 +74,7 @@ def _architectures(rng: random.Random, kind: str) -> list[Row]:
 def worker_gpus(queues: Sequence[Queue]) -> dict[str, list[Row]]:
     """The GPUs of the workers at GPU queues; vram in MB."""
     card: Row = {
-        "vendor": "nvidia",
-        "model": "a100",
-        "vram": 40_960,
-        "architecture": "ampere",
-        "framework_version": "12.4",
+        "vendor": "nvidia", "model": "a100", "vram": 40_960, "architecture": "ampere", "framework_version": "12.4",
         "driver_version": "550.54",
-    }
+    }  # fmt: skip
     return {queue.name: [dict(card)] for queue in queues if queue.kind == "GPU"}

@@ -21,16 +21,9 @@ def make_jobs(rng: random.Random, queues: Sequence[Queue], users: Sequence[str])
             ended = started * rng.uniform(0.3, 0.9)
             waited = usual * rng.uniform(0.5, 1.5)
             yield {
-                "id": number,
-                "queue": queue.name,
-                "status": "finished",
-                "gshare": "User Analysis",
-                "label": "user",
-                "processing_type": "pmerge",
-                "user": rng.choice(users),
-                "cores": 1,
-                "created": {"hours_ago": round(started + waited, 3)},
-                "started": {"hours_ago": round(started, 3)},
+                "id": number, "queue": queue.name, "status": "finished", "gshare": "User Analysis", "label": "user",
+                "processing_type": "pmerge", "user": rng.choice(users), "cores": 1,
+                "created": {"hours_ago": round(started + waited, 3)}, "started": {"hours_ago": round(started, 3)},
                 "ended": {"hours_ago": round(ended, 3)},
-            }
+            }  # fmt: skip
             number += 1

@@ -13,16 +13,6 @@ from broker.laboratory.simulation.scenario import PRESETS, Scenario, Trouble, na
 from broker.laboratory.simulation.supply import make
 
 __all__ = [
-    "PRESETS",
-    "Calls",
-    "Run",
-    "Scenario",
-    "Step",
-    "Trouble",
-    "figures",
-    "holds",
-    "make",
-    "named",
-    "require_folder",
+    "PRESETS", "Calls", "Run", "Scenario", "Step", "Trouble", "figures", "holds", "make", "named", "require_folder",
     "write",
-]
+]  # fmt: skip

@@ -144,12 +144,9 @@ def _shares(run: Run, rows: Sequence[Row]) -> Row:
     away = sum(abs((one["used"] or 0) - (one["target"] or 0)) for one in by_share.values()) / 2
     matched, overtaken = _overtaken(run, rows)
     return {
-        "by_share": by_share,
-        "away": round(away, 4) if used else None,
-        "matched": matched,
-        "overtaken": overtaken,
+        "by_share": by_share, "away": round(away, 4) if used else None, "matched": matched, "overtaken": overtaken,
         "overtaken_part": _part(overtaken, matched),
-    }
+    }  # fmt: skip
 
 
 def _overtaken(run: Run, rows: Iterable[Row]) -> tuple[int, int]:
@@ -264,11 +261,8 @@ def _troubles(run: Run) -> list[Row]:
         begin, end = trouble.begin * run.minutes, trouble.end * run.minutes
         site = run.supply.site(trouble.site) if trouble.site is not None else None
         row: Row = {
-            "kind": trouble.kind,
-            "site": site,
-            "from_hour": round(begin / 60, 2),
-            "to_hour": round(end / 60, 2),
-        }
+            "kind": trouble.kind, "site": site, "from_hour": round(begin / 60, 2), "to_hour": round(end / 60, 2),
+        }  # fmt: skip
         if site:
             steps = [step for step in run.steps if begin <= step.minute < end]
             row["core_hours_used"] = round(sum(step.used[site] for step in steps) * run.scenario.tick / 60)
@@ -314,15 +308,9 @@ def series(run: Run) -> list[Row]:
     states = sorted({status for step in run.steps for status in step.states})
     return [
         {
-            "minute": step.minute,
-            "cores_used": sum(step.used.values()),
-            "cores": sum(step.slots.values()),
-            **{status: step.states.get(status, 0) for status in states},
-            "ended_well": step.finished,
-            "ended_badly": step.failed,
-            "rebrokered": step.rebrokered,
-            "transfers": step.transfers,
-            "tasks": step.tasks,
+            "minute": step.minute, "cores_used": sum(step.used.values()), "cores": sum(step.slots.values()),
+            **{status: step.states.get(status, 0) for status in states}, "ended_well": step.finished,
+            "ended_badly": step.failed, "rebrokered": step.rebrokered, "transfers": step.transfers, "tasks": step.tasks,
         }
         for step in run.steps
-    ]
+    ]  # fmt: skip

@@ -26,12 +26,9 @@ def require_folder(folder: Path) -> None:
 def write(run: Run, found: Row, folder: Path) -> list[Path]:
     """Write all files of a run into a folder, and return them."""
     written = [
-        folder / "figures.json",
-        folder / "series.csv",
-        folder / "sites.csv",
-        folder / "waits.csv",
+        folder / "figures.json", folder / "series.csv", folder / "sites.csv", folder / "waits.csv",
         folder / "shares.csv",
-    ]
+    ]  # fmt: skip
     written[0].write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     _table(written[1], series(run))
     _table(written[2], ({"site": site} | row for site, row in found["sites"].items()))

@@ -11,17 +11,9 @@ from broker.errors import BadRequest
 KINDS = ("offline", "black hole", "network", "failing")
 
 _SHARES = {
-    "MC Default": 40.0,
-    "Group production": 12.0,
-    "Reprocessing default": 15.0,
-    "Heavy Ion": 6.0,
-    "Upgrade": 5.0,
-    "Validation": 3.0,
-    "Express": 4.0,
-    "User Analysis": 12.0,
-    "Group Analysis": 2.0,
-    "Express Analysis": 1.0,
-}
+    "MC Default": 40.0, "Group production": 12.0, "Reprocessing default": 15.0, "Heavy Ion": 6.0, "Upgrade": 5.0,
+    "Validation": 3.0, "Express": 4.0, "User Analysis": 12.0, "Group Analysis": 2.0, "Express Analysis": 1.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,9 @@ class Supply:
         drawn = rng.choice(self.pool[gshare])
         self.made += 1
         return Task(
-            drawn.row | {"id": _FIRST_TASK + self.made - 1},
-            drawn.cpu_time,
-            drawn.efficiency,
-            drawn.base_seconds,
+            drawn.row | {"id": _FIRST_TASK + self.made - 1}, drawn.cpu_time, drawn.efficiency, drawn.base_seconds,
             drawn.core_hours,
-        )
+        )  # fmt: skip
 
 
 def make(scenario: Scenario, seed: int, setup: str) -> Supply:
@@ -170,14 +167,9 @@ def _queue(name: str, row: Row, scenario: Scenario) -> Queue:
     slot = row["corecount"]
     cores = min(row["core_statistics"]["running"], _LARGEST) * scenario.scale
     return Queue(
-        name=name,
-        site=row["panda_site"],
-        cores=max(1, round(cores / slot)) * slot,
-        slot=slot,
-        power=row["corepower"],
-        memory=row["maxrss"],
-        hours=row["maxtime"] / 3600,
-    )
+        name=name, site=row["panda_site"], cores=max(1, round(cores / slot)) * slot, slot=slot, power=row["corepower"],
+        memory=row["maxrss"], hours=row["maxtime"] / 3600,
+    )  # fmt: skip
 
 
 def _cut(row: Row, most: int) -> None:

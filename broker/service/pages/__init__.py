@@ -15,12 +15,9 @@ _POLICY = (
     " base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
+    "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
 """Headers of every answer about sessions: no cache keeps it, and no other site learns the address of a login."""
 
 

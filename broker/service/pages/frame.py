@@ -21,23 +21,11 @@ from broker.service.problems import Problem
 
 BASE = "/setups/{setup}"
 PAGES = (
-    ("", "Overview"),
-    ("/task-queues", "TaskQueues"),
-    ("/jobs", "Jobs"),
-    ("/leases", "Leases"),
-    ("/tasks", "Tasks"),
-    ("/queues", "Queues"),
-    ("/sites", "Sites"),
-    ("/limits", "Limits"),
-    ("/runs", "Runs"),
-    ("/instances", "Instances"),
-    ("/shares", "Shares"),
-    ("/history", "History"),
-    ("/what-if", "What if"),
-    ("/alerts", "Alerts"),
-    ("/health", "Health"),
-    ("/settings", "Settings"),
-)
+    ("", "Overview"), ("/task-queues", "TaskQueues"), ("/jobs", "Jobs"), ("/leases", "Leases"), ("/tasks", "Tasks"),
+    ("/queues", "Queues"), ("/sites", "Sites"), ("/limits", "Limits"), ("/runs", "Runs"), ("/instances", "Instances"),
+    ("/shares", "Shares"), ("/history", "History"), ("/what-if", "What if"), ("/alerts", "Alerts"),
+    ("/health", "Health"), ("/settings", "Settings"),
+)  # fmt: skip
 """The pages that each page links to, by their path below the setup."""
 OPERATORS_PAGES = (("/changes", "Changes"),)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
@@ -92,16 +80,10 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
     """A template with its values, within the frame."""
     is_operator = call.caller.role.endswith("operator")
     around: dict[str, Any] = {
-        "setup": call.setup,
-        "base": f"/setups/{quote(call.setup, safe='')}",
-        "pages": PAGES + (OPERATORS_PAGES if is_operator else ()),
-        "here": path,
-        "role": call.caller.role,
-        "is_operator": is_operator,
-        "session": await session_of(call),
-        "query": call.request.query_params,
-        "stale": [],
-    }
+        "setup": call.setup, "base": f"/setups/{quote(call.setup, safe='')}",
+        "pages": PAGES + (OPERATORS_PAGES if is_operator else ()), "here": path, "role": call.caller.role,
+        "is_operator": is_operator, "session": await session_of(call), "query": call.request.query_params, "stale": [],
+    }  # fmt: skip
     return pages.page(template, status=status, **around | values)
 
 

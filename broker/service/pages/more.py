@@ -62,12 +62,9 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     about = query.get("about") or subjects[0]
     if about not in subjects:
         raise Problem(
-            422,
-            f"there is no figure about {about[:100]!r}",
-            code="PB001",
-            key="about",
+            422, f"there is no figure about {about[:100]!r}", code="PB001", key="about",
             hint=f"Use {', '.join(subjects)}.",
-        )
+        )  # fmt: skip
     if wanted is not None and wanted not in figures:
         raise Problem(422, f"there is no figure {wanted[:100]!r}", code="PB001", key="figure")
     names = [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]

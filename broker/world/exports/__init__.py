@@ -22,15 +22,10 @@ from broker.world.shape import Part, Reading
 __all__ = ["EXPORTS", "Imported", "load", "read"]
 
 _MADE: Mapping[str, Callable[[str, Any], Made]] = {
-    "rucio-usage": rucio.usage,
-    "pilots": counts.pilots,
-    "workers": counts.workers,
-    "jedi-tasks": jedi.tasks,
-    "rucio-datasets": rucio.datasets,
-    "rucio-replicas": rucio.replicas,
-    "job-counts": counts.jobs,
+    "rucio-usage": rucio.usage, "pilots": counts.pilots, "workers": counts.workers, "jedi-tasks": jedi.tasks,
+    "rucio-datasets": rucio.datasets, "rucio-replicas": rucio.replicas, "job-counts": counts.jobs,
     "dirac": dirac.task_queues,
-}
+}  # fmt: skip
 _KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
 """Tables in which an import changes only its own columns, with their keys."""
 

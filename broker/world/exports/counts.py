@@ -89,14 +89,11 @@ def _counted_rows(name: str, data: Any) -> Iterator[tuple[Row, int]]:
             raise BadRequest(f"{where} has no njobs", "the columns are computingSite, jobStatus, njobs, gshare, ...")
         yield (
             {
-                "queue": row["computingsite"],
-                "gshare": row.get("gshare"),
-                "resource_type": row.get("resource_type"),
-                "label": row.get("prodsourcelabel"),
-                "status": row["jobstatus"],
+                "queue": row["computingsite"], "gshare": row.get("gshare"), "resource_type": row.get("resource_type"),
+                "label": row.get("prodsourcelabel"), "status": row["jobstatus"],
             },
             number,
-        )
+        )  # fmt: skip
 
 
 def _counted_tree(name: str, data: Any) -> Iterator[tuple[Row, int]]:

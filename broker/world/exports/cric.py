@@ -35,15 +35,8 @@ _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
 _STATE_WORDS = ("ON", "OFF", "TEST", "PROBING")
 _STORAGE = (
-    "type",
-    "is_tape",
-    "site",
-    "space_free",
-    "space_expired",
-    "space_min_free",
-    "space_unavailable",
-    "space_total",
-)
+    "type", "is_tape", "site", "space_free", "space_expired", "space_min_free", "space_unavailable", "space_total",
+)  # fmt: skip
 _TEXTS = (
     "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall"
     " storage_site"
@@ -167,10 +160,7 @@ def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, 
 
 
 READ: Mapping[str, Callable[[str, Any, Reading], Iterable[Part]]] = {
-    "cric-queues": queues,
-    "cric-storages": storages,
-    "cric-closeness": closeness,
-    "software": resources.SECTIONS["software"].read,
-    "network-metrics": network_metrics,
-}
+    "cric-queues": queues, "cric-storages": storages, "cric-closeness": closeness,
+    "software": resources.SECTIONS["software"].read, "network-metrics": network_metrics,
+}  # fmt: skip
 """The readers of these exports: name, value and reading, to rows of tables."""

@@ -8,33 +8,13 @@ from broker.world.exports.made import integer
 from broker.world.shape import Row
 
 _TAGS: Mapping[str, str] = {
-    "AI": "allowIncompleteInDS",
-    "AV": "avoidVP",
-    "CC": "maxCoreCount",
-    "DY": "dynamicNumEvents",
-    "EC": "nEsConsumers",
-    "FU": "fullChain",
-    "HO": "hpoWorkflow",
-    "IK": "ipStack",
-    "IL": "allowInputLAN",
-    "IP": "ipConnectivity",
-    "IS": "inputPreStaging",
-    "IW": "allowInputWAN",
-    "LI": "useLocalIO",
-    "LS": "limitedSites",
-    "MO": "mergeOutput",
-    "MX": "maxEventsPerJob",
-    "NE": "nEventsPerJob",
-    "NF": "nFilesPerJob",
-    "NG": "nGBPerJob",
-    "NJ": "nJumboJobs",
-    "OT": "onlyTagsForFC",
-    "TW": "t1Weight",
-    "US": "useScout",
-    "XA": "maxAttemptES",
-    "XJ": "maxAttemptEsJob",
+    "AI": "allowIncompleteInDS", "AV": "avoidVP", "CC": "maxCoreCount", "DY": "dynamicNumEvents", "EC": "nEsConsumers",
+    "FU": "fullChain", "HO": "hpoWorkflow", "IK": "ipStack", "IL": "allowInputLAN", "IP": "ipConnectivity",
+    "IS": "inputPreStaging", "IW": "allowInputWAN", "LI": "useLocalIO", "LS": "limitedSites", "MO": "mergeOutput",
+    "MX": "maxEventsPerJob", "NE": "nEventsPerJob", "NF": "nFilesPerJob", "NG": "nGBPerJob", "NJ": "nJumboJobs",
+    "OT": "onlyTagsForFC", "TW": "t1Weight", "US": "useScout", "XA": "maxAttemptES", "XJ": "maxAttemptEsJob",
     "ZF": "nFilesPerMergeJob",
-}
+}  # fmt: skip
 """JEDI's short tags of the rules that brokerage reads."""
 
 _WORDS: Mapping[str, Mapping[str, int]] = {
@@ -53,18 +33,9 @@ _FLAGS = frozenset(
 )
 _NAMES = frozenset(_TAGS.values())
 _NUMBERS = (
-    "nFilesPerJob",
-    "nEventsPerJob",
-    "nGBPerJob",
-    "t1Weight",
-    "nFilesPerMergeJob",
-    "maxEventsPerJob",
-    "maxCoreCount",
-    "nJumboJobs",
-    "nEsConsumers",
-    "maxAttemptES",
-    "maxAttemptEsJob",
-)
+    "nFilesPerJob", "nEventsPerJob", "nGBPerJob", "t1Weight", "nFilesPerMergeJob", "maxEventsPerJob", "maxCoreCount",
+    "nJumboJobs", "nEsConsumers", "maxAttemptES", "maxAttemptEsJob",
+)  # fmt: skip
 _GIVEN = ("avoidVP", "onlyTagsForFC")  # JEDI accepts these with any value
 _TRUE = ("inputPreStaging", "hpoWorkflow", "mergeOutput")  # and these only if they are exactly true
 _AT_LEAST_ONE = ("nFilesPerJob", "nEventsPerJob", "nFilesPerMergeJob", "maxEventsPerJob", "nEsConsumers")

@@ -193,13 +193,9 @@ async def _returned(call: Call, job_id: int) -> tuple[str, str]:
 
 
 METHODS: Mapping[str, Method] = {
-    "setJobStatus": Method(OfStatus, set_status),
-    "setJobStatusBulk": Method(OfStatuses, set_statuses),
-    "setJobAttribute": Method(OfAttribute, set_attribute),
-    "setJobSite": Method(OfSite, note),
-    "setJobApplicationStatus": Method(OfApplication, note),
-    "setJobParameter": Method(OfParameter, note),
-    "setJobParameters": Method(OfParameters, note),
-    "setJobsParameter": Method(OfJobs, note_each),
+    "setJobStatus": Method(OfStatus, set_status), "setJobStatusBulk": Method(OfStatuses, set_statuses),
+    "setJobAttribute": Method(OfAttribute, set_attribute), "setJobSite": Method(OfSite, note),
+    "setJobApplicationStatus": Method(OfApplication, note), "setJobParameter": Method(OfParameter, note),
+    "setJobParameters": Method(OfParameters, note), "setJobsParameter": Method(OfJobs, note_each),
     "sendHeartBeat": Method(OfHeartBeat, send_heart_beat),
-}
+}  # fmt: skip

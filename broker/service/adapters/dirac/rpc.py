@@ -28,16 +28,11 @@ EWMSJMAN = 1504
 EWMSSTATUS = 1505
 EWMSNOMATCH = 1510
 _WORDS = {
-    EVALUE: "Wrong value",
-    EXCEPTION: "The service failed",
-    ENOAUTH: "Not authorized",
-    EDB: "The database does not answer now",
-    EWMSJDL: "Invalid job description",
-    EWMSJMAN: "No such job",
-    EWMSSTATUS: "The status of the job does not allow it",
-    EWMSNOMATCH: "No match found",
+    EVALUE: "Wrong value", EXCEPTION: "The service failed", ENOAUTH: "Not authorized",
+    EDB: "The database does not answer now", EWMSJDL: "Invalid job description", EWMSJMAN: "No such job",
+    EWMSSTATUS: "The status of the job does not allow it", EWMSNOMATCH: "No match found",
     errno.ENOSYS: "No such method",
-}
+}  # fmt: skip
 _OF_STATUS = {401: ENOAUTH, 403: ENOAUTH, 404: EWMSJMAN, 409: EWMSSTATUS, 429: errno.EAGAIN, 500: EXCEPTION, 503: EDB}
 # An error that only the caller can correct is an answer. If DIRAC's client should try another address, it gets an HTTP
 # status.

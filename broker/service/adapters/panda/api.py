@@ -25,16 +25,11 @@ def failure(message: str) -> Envelope:
 async def acquire_jobs(call: Call, fields: Fields) -> Envelope:
     """Jobs for a pilot."""
     wanted = jobs.Wanted(
-        site=fields.required_text("site_name"),
-        n=fields.integer("n_jobs", 1, jobs.MOST_JOBS) or 1,
-        label=fields.text("prod_source_label"),
-        memory=fields.number("memory"),
-        seconds=fields.number("remaining_time"),
-        computing_element=fields.text("computing_element"),
-        resource_type=fields.text("resource_type"),
-        user=fields.text("prod_user_id"),
-        task=fields.text("task_id"),
-    )
+        site=fields.required_text("site_name"), n=fields.integer("n_jobs", 1, jobs.MOST_JOBS) or 1,
+        label=fields.text("prod_source_label"), memory=fields.number("memory"), seconds=fields.number("remaining_time"),
+        computing_element=fields.text("computing_element"), resource_type=fields.text("resource_type"),
+        user=fields.text("prod_user_id"), task=fields.text("task_id"),
+    )  # fmt: skip
     try:
         found = await jobs.acquire(call, wanted)
     except Exception as error:

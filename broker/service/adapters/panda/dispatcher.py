@@ -32,16 +32,11 @@ Answer = dict[str, Any]
 async def get_job(call: Call, fields: Fields) -> Answer:
     """One job, or as many jobs as nJobs asks for."""
     wanted = jobs.Wanted(
-        site=fields.required_text("siteName"),
-        n=fields.integer("nJobs", 1, jobs.MOST_JOBS) or 1,
-        label=fields.text("prodSourceLabel"),
-        memory=fields.number("mem"),
-        seconds=fields.number("remaining_time"),
-        computing_element=fields.text("computingElement"),
-        resource_type=fields.text("resourceType"),
-        user=fields.text("prodUserID"),
-        task=fields.text("taskID"),
-    )
+        site=fields.required_text("siteName"), n=fields.integer("nJobs", 1, jobs.MOST_JOBS) or 1,
+        label=fields.text("prodSourceLabel"), memory=fields.number("mem"), seconds=fields.number("remaining_time"),
+        computing_element=fields.text("computingElement"), resource_type=fields.text("resourceType"),
+        user=fields.text("prodUserID"), task=fields.text("taskID"),
+    )  # fmt: skip
     try:
         found = await jobs.acquire(call, wanted)
     except Exception as error:

@@ -93,18 +93,11 @@ def _job(match: Match) -> dict[str, Any]:
     requirements = msgspec.json.decode(match.requirements)
     cores = [int(tag.removesuffix("Processors")) for tag in requirements.get("Tags", ()) if _is_of_cores(tag)]
     return {
-        "transformation": "",
-        "jobPars": "",
-        "prodUserID": requirements.get("OwnerDN", ""),
-        "coreCount": max(cores, default=1),
-        "minRamCount": int(requirements.get("MinRAM", 0)),
-        "maxCpuCount": int(requirements.get("CPUTime", 0)),
-        "nSent": 0,
-        **_members(match.payload),
-        "StatusCode": 0,
-        "PandaID": match.job_id,
-        "attemptNr": int(match.attempt.partition("-")[0]),
-    }
+        "transformation": "", "jobPars": "", "prodUserID": requirements.get("OwnerDN", ""),
+        "coreCount": max(cores, default=1), "minRamCount": int(requirements.get("MinRAM", 0)),
+        "maxCpuCount": int(requirements.get("CPUTime", 0)), "nSent": 0, **_members(match.payload), "StatusCode": 0,
+        "PandaID": match.job_id, "attemptNr": int(match.attempt.partition("-")[0]),
+    }  # fmt: skip
 
 
 def _is_of_cores(tag: str) -> bool:
