@@ -271,16 +271,12 @@ def _write_locks(_: Any, rows: Rows) -> Any:
 
 SECTIONS = {
     "resource_types": listed(
-        "resource.resource_type",
-        fields("name mincore maxcore minrampercore maxrampercore"),
-        "`[{...}]`, all that there are; without the section PanDA's six",
-        replaces=True,
+        "resource.resource_type", fields("name mincore maxcore minrampercore maxrampercore"),
+        "`[{...}]`, all that there are; without the section PanDA's six", replaces=True,
     ),
     "queues": Section(
         ("resource.queue", "resource.queue_activity", "resource.queue_storage", "resource.slot"),
-        _read_queues,
-        _write_queue,
-        by="queue",
+        _read_queues, _write_queue, by="queue",
         looks="`{QUEUE: {...}}`; `site` is an alias of `panda_site`, CRIC's `pr` and `pw` are the lists `read_lan` and"
         " `write_lan`",
         described=[
@@ -295,45 +291,31 @@ SECTIONS = {
         ],
     ),
     "nuclei": named(
-        "resource.nucleus",
-        "nucleus",
-        fields("state bare_nucleus secondary_nucleus backlogged"),
+        "resource.nucleus", "nucleus", fields("state bare_nucleus secondary_nucleus backlogged"),
         "`{PANDA_SITE: {...}}`; a site with a queue of role nucleus is a nucleus even without an entry",
     ),
     "storages": Section(
-        ("resource.storage",),
-        _read_storages,
-        _write_storage,
-        by="storage",
+        ("resource.storage",), _read_storages, _write_storage, by="storage",
         looks="`{STORAGE: {...}}`",
         described=[Described("resource.storage", "", _STORAGE)],
     ),
     "links": listed(
-        "resource.link",
-        fields("src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w"),
+        "resource.link", fields("src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w"),
         "`[{...}]`, by their src and dst",
     ),
     "software": Section(
-        ("resource.software", "resource.software_tag"),
-        _read_software,
-        _write_software,
-        by="queue",
+        ("resource.software", "resource.software_tag"), _read_software, _write_software, by="queue",
         looks='`{QUEUE or "ALL": {...}}`',
         described=[Described("resource.software", "", _SOFTWARE), Described("resource.software_tag", "tags[].", _TAG)],
     ),
     "architecture_levels": Section(
-        ("resource.architecture_level",),
-        _read_levels,
-        _write_levels,
-        by="queue",
+        ("resource.architecture_level",), _read_levels, _write_levels, by="queue",
         looks="`{QUEUE: {LEVEL: percent}}`",
         described=[Described("resource.architecture_level", "LEVEL", fields("", **{"": "percent"}))],
     ),
     "worker_gpus": Section(
         ("resource.worker_gpu",),
-        _read_gpus,
-        lambda _, rows: [_GPU.world(row) for row in rows["resource.worker_gpu"]],
-        by="queue",
+        _read_gpus, lambda _, rows: [_GPU.world(row) for row in rows["resource.worker_gpu"]], by="queue",
         looks="`{QUEUE: [{...}]}`",
         described=[Described("resource.worker_gpu", "[].", _GPU)],
     ),
@@ -344,20 +326,14 @@ SECTIONS = {
         "`{SHARE: {...}}`",
     ),
     "users": Section(
-        ("resource.account",),
-        _read_users,
-        _write_users,
-        shape="whole",
+        ("resource.account",), _read_users, _write_users, shape="whole",
         looks="`{NAME: {...}}`, or `[{name, ...}]` where a user and a group have the same name",
         described=[Described("resource.account", "", _ACCOUNT)],
     ),
     "instance_types": named("resource.instance_type", "name", fields("cpu ram price"), "`{TYPE: {...}}`"),
     "locks": Section(
-        ("resource.queue_lock",),
-        _read_locks,
-        _write_locks,
-        shape="whole",
+        ("resource.queue_lock",), _read_locks, _write_locks, shape="whole",
         looks="`[QUEUE]`, or `{QUEUE: time}`; all that there are",
         described=[Described("resource.queue_lock", "QUEUE", fields("", **{"": "locked_at"}))],
     ),
-}
+}  # fmt: skip

@@ -286,10 +286,7 @@ def _write_live(_: Any, rows: Rows) -> Row:
 
 SECTIONS = {
     "datasets": Section(
-        ("workload.dataset", "workload.dataset_file", "workload.replica"),
-        _read_datasets,
-        _write_dataset,
-        by="dataset",
+        ("workload.dataset", "workload.dataset_file", "workload.replica"), _read_datasets, _write_dataset, by="dataset",
         looks="`{DATASET: {..., files: [{...}], replicas: {STORAGE: {...}}}}`; an empty replica, `{}`, is complete",
         described=[
             Described("workload.dataset", "", _DATASET),
@@ -299,17 +296,12 @@ SECTIONS = {
     ),
     "tasks": Section(
         ("workload.task", "workload.task_payload", "workload.task_dataset", "workload.task_result"),
-        _read_tasks,
-        _write_task,
-        by="task_id",
-        shape="array",
+        _read_tasks, _write_task, by="task_id", shape="array",
         looks="`[{...}]`, by their id; split rules are PanDA's numbers, or the words for them",
         described=[
             Described("workload.task", "", TASK),
             Described(
-                "workload.task_dataset",
-                "input[]",
-                fields("", **{"": "dataset"}),
+                "workload.task_dataset", "input[]", fields("", **{"": "dataset"}),
                 "Input dataset; the first is the primary one, whose files make the jobs.",
             ),
             Described("workload.task_dataset", "output[].", _OUTPUT),
@@ -322,49 +314,33 @@ SECTIONS = {
     "jobs": listed("workload.job", _JOB, "`[{...}]`, by their id"),
     "statistics": listed("workload.statistic", _STATISTIC, "`[{...}]`, all that there are", replaces=True),
     "user_queue_statistics": Section(
-        ("workload.user_queue_statistic",),
-        _read_user_counts,
-        _write_user_counts,
-        by="queue",
+        ("workload.user_queue_statistic",), _read_user_counts, _write_user_counts, by="queue",
         looks='`{QUEUE: {SHARE: {USER or "_total": {...}}}}`',
         described=[Described("workload.user_queue_statistic", "SHARE.USER.", _COUNT)],
     ),
     "to_running_rate": Section(
-        ("workload.to_running_rate",),
-        _read_rates,
-        _write_rates,
-        by="queue",
+        ("workload.to_running_rate",), _read_rates, _write_rates, by="queue",
         looks="`{QUEUE: rate}`, or `{QUEUE: {SHARE: rate}}`",
         described=[Described("workload.to_running_rate", "QUEUE", fields("", **{"": "rate"}))],
     ),
     "remaining_work": Section(
-        ("workload.remaining_work",),
-        _read_work,
-        _write_work,
-        by="nucleus",
+        ("workload.remaining_work",), _read_work, _write_work, by="nucleus",
         looks="`{PANDA_SITE: {all: work, by_gshare: {SHARE: {PRIORITY: work}}}}`",
         described=[
             Described(
-                "workload.remaining_work",
-                "all",
-                fields("", **{"": "work"}),
+                "workload.remaining_work", "all", fields("", **{"": "work"}),
                 "Remaining work of all shares (HS06 s); the space check reads it.",
             ),
             Described(
-                "workload.remaining_work",
-                "by_gshare.SHARE.PRIORITY",
-                fields("", **{"": "work"}),
+                "workload.remaining_work", "by_gshare.SHARE.PRIORITY", fields("", **{"": "work"}),
                 "Remaining work in tasks of that priority (HS06 s); weights read the work of the task's share from "
                 "its priority up.",
             ),
         ],
     ),
     "live_counter": Section(
-        ("brokerage.live_counter",),
-        _read_live,
-        _write_live,
-        shape="whole",
+        ("brokerage.live_counter",), _read_live, _write_live, shape="whole",
         looks="`{QUEUE: jobs}`; all that there are",
         described=[Described("brokerage.live_counter", "QUEUE", fields("", **{"": "jobs"}))],
     ),
-}
+}  # fmt: skip
