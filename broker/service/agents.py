@@ -1,6 +1,6 @@
 """Endpoints for agents: match, report, finish, release."""
 
-from typing import LiteralString
+from typing import LiteralString, TypeVar
 
 import msgspec
 import psycopg
@@ -8,12 +8,13 @@ from starlette.responses import Response
 
 from broker.service.calls import Row
 from broker.service.endpoint import Call
-from broker.service.models import Finish, Finished, ItemError, Matches, Release, Released, Report, Reported
+from broker.service.models import Finished, ItemError, Matches, Release, Released, Reported
 from broker.service.problems import Problem, of_error
-from broker.service.reports import FINISH, REPORT
+from broker.service.reports import FINISH, REPORT, Reporter
 
 _RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, %s)"
 _RELEASES = 1000
+T = TypeVar("T", Reported, Finished)
 
 WAIT = 30
 """Seconds after which an agent without a match may ask again."""
@@ -24,9 +25,8 @@ async def match(call: Call) -> Matches | Response:
     wanted = call.body
     request_id = call.match_id(wanted.request_id)
     if wanted.wait:
-        found = await call.service.waiting.match(
-            call.caller, request_id, wanted.resources, n=wanted.n, wait=wanted.wait, gone=call.gone
-        )
+        asked = (call.caller, request_id, wanted.resources)
+        found = await call.service.waiting.match(*asked, n=wanted.n, wait=wanted.wait, gone=call.gone)
     else:
         found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
     if found:
@@ -36,18 +36,19 @@ async def match(call: Call) -> Matches | Response:
 
 async def report(call: Call) -> list[Reported]:
     """Reports on many jobs, each with an answer."""
-    reports: list[Report] = call.body
-    if len(reports) == 1:
-        return [Reported(*await call.service.reports.answer(call.caller, reports[0]))]
-    return [Reported(*row) for row in await call.rows(REPORT, call.setup, msgspec.json.encode(reports).decode())]
+    return await _each(call, call.service.reports, REPORT, Reported)
 
 
 async def finish(call: Call) -> list[Finished]:
     """Ends of many jobs, each with an answer."""
-    ends: list[Finish] = call.body
-    if len(ends) == 1:
-        return [Finished(*await call.service.ends.answer(call.caller, ends[0]))]
-    return [Finished(*row) for row in await call.rows(FINISH, call.setup, msgspec.json.encode(ends).decode())]
+    return await _each(call, call.service.ends, FINISH, Finished)
+
+
+async def _each(call: Call, reporter: Reporter, statement: LiteralString, answer: type[T]) -> list[T]:
+    """An answer to each notice of a call. A single one shares a call of the database with those of other callers."""
+    if len(call.body) == 1:
+        return [answer(*await reporter.answer(call.caller, call.body[0]))]
+    return [answer(*row) for row in await call.rows(statement, call.setup, msgspec.json.encode(call.body).decode())]
 
 
 async def release(call: Call) -> list[Released]:

@@ -104,9 +104,8 @@ def unzipped(body: bytes, limit: int) -> bytes:
 
 def too_long(limit: int) -> Problem:
     """The refusal of a long body, whose rest is not read."""
-    return Problem(
-        413, f"the body has more than {limit} bytes", hint="Use several calls.", headers={"Connection": "close"}
-    )
+    headers = {"Connection": "close"}
+    return Problem(413, f"the body has more than {limit} bytes", hint="Use several calls.", headers=headers)
 
 
 @cache

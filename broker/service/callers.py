@@ -76,13 +76,9 @@ class Credentials:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != BEARER.lower() or not token:
-            raise Problem(
-                401,
-                f"a bearer token{' or a client certificate' if self._certificates else ''} is needed",
-                code="PB008",
-                hint="Send the header Authorization: Bearer TOKEN.",
-                headers={"WWW-Authenticate": BEARER},
-            )
+            needed = f"a bearer token{' or a client certificate' if self._certificates else ''} is needed"
+            hint = "Send the header Authorization: Bearer TOKEN."
+            raise Problem(401, needed, code="PB008", hint=hint, headers={"WWW-Authenticate": BEARER})
         return {"claims": await self._verifier.claims(token)} if is_jwt(token) else {"token": digest(token)}
 
 

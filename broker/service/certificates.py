@@ -134,9 +134,8 @@ class Certificates:
         if constraints is not None and constraints.value.ca:
             raise _Refused("it is the certificate of an authority")
         purposes = _extension(entity, ExtensionOID.EXTENDED_KEY_USAGE)
-        if purposes is not None and not {
-            ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE
-        } & set(purposes.value):  # fmt: skip
+        for_clients = {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
+        if purposes is not None and not for_clients & set(purposes.value):
             raise _Refused("it is not for clients")
         for authority in self._authorities or ():
             if _signed(entity, authority) and _is_valid_now(authority):
@@ -166,10 +165,8 @@ def authorities(file: Path) -> list[x509.Certificate]:
             constraints = _extension(one, ExtensionOID.BASIC_CONSTRAINTS)
             usage = _extension(one, ExtensionOID.KEY_USAGE)
             if constraints is None or not constraints.value.ca or (usage is not None and not usage.value.key_cert_sign):
-                raise BrokerError(
-                    f"{file} has a certificate that is not of an authority: {one.subject.rfc4514_string()}",
-                    "the bundle holds the certificates of authorities only",
-                )
+                fault = f"{file} has a certificate that is not of an authority: {one.subject.rfc4514_string()}"
+                raise BrokerError(fault, "the bundle holds the certificates of authorities only")
     except (OSError, ValueError, x509.DuplicateExtension) as error:
         raise BrokerError(f"the CA bundle {file} cannot be read: {error}", "give certificates in PEM") from None
     return found
@@ -330,9 +327,7 @@ def _require_proxy(
         raise _Refused("a proxy certificate is not as RFC 3820 has it")
     *above, last = certificate.subject.rdns
     name = list(last)
-    if above != signer.subject.rdns or (
-        [one.oid for one in name] != [NameOID.COMMON_NAME]
-    ):  # fmt: skip
+    if above != signer.subject.rdns or [one.oid for one in name] != [NameOID.COMMON_NAME]:
         raise _Refused("the subject of a proxy certificate is not that of the next certificate and one CN")
     if not _signed(certificate, signer):
         raise _Refused("the next certificate did not sign a proxy certificate")

@@ -12,6 +12,7 @@ import typer
 from broker.cli.shared import common, output
 from broker.cli.shared.options import options
 from broker.cli.shared.session import Setup
+from broker.service import is_loopback
 
 if TYPE_CHECKING:
     from broker.database import Target
@@ -123,11 +124,9 @@ def serve(
     host, port = _place(bind)
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together", param_hint="--tls-cert")
-    if tls_cert is None and not behind_proxy and not _is_loopback(host):
-        raise BrokerError(
-            f"{host} is not this machine's alone, and tokens would travel in the clear",
-            "give --tls-cert and --tls-key, or --behind-proxy if a proxy in front of it does TLS",
-        )
+    if tls_cert is None and not behind_proxy and not is_loopback(host):
+        hint = "give --tls-cert and --tls-key, or --behind-proxy if a proxy in front of it does TLS"
+        raise BrokerError(f"{host} is not this machine's alone, and tokens would travel in the clear", hint)
     issuers = tuple(_issuer(one) for one in issuer or [])
     if issuers and not audience:
         raise BrokerError("--issuer needs --audience", "name the audience that tokens for this service have")
@@ -177,16 +176,9 @@ def _free_port(host: str) -> int:
         return int(found.getsockname()[1])
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _issuer(url: str, option: str = "--issuer") -> str:
     parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise typer.BadParameter(f"{url} is not https", param_hint=option)
     return url
 
@@ -281,10 +273,8 @@ def _require_login(target: "Target") -> None:
     except psycopg.errors.InsufficientPrivilege:
         row, user = None, str(conninfo_to_dict(target.dsn).get("user", "the login"))
     if row != (True,):
-        raise BrokerError(
-            f"{user} is not the login of the service",
-            "give the DSN of broker_service: only whom that login calls for is believed",
-        )
+        hint = "give the DSN of broker_service: only whom that login calls for is believed"
+        raise BrokerError(f"{user} is not the login of the service", hint)
 
 
 def _require_no_front(target: "Target") -> None:
@@ -299,10 +289,8 @@ def _require_no_front(target: "Target") -> None:
     except ConnectError:
         return
     if is_front:
-        raise BrokerError(
-            "--read is for one database and its standby, and this server is a front",
-            "leave --read out, or run a service for the shard, with --dsn and --read",
-        )
+        hint = "leave --read out, or run a service for the shard, with --dsn and --read"
+        raise BrokerError("--read is for one database and its standby, and this server is a front", hint)
 
 
 def _show(server: "Server", setup: str, url: str) -> None:

@@ -134,21 +134,6 @@ class Call:
         """The id in the path."""
         return self.number("job_id")
 
-    @property
-    def task_id(self) -> int:
-        """The id in the path."""
-        return self.number("task_id")
-
-    @property
-    def task_queue_id(self) -> int:
-        """The id in the path."""
-        return self.number("task_queue_id")
-
-    @property
-    def what_if_id(self) -> int:
-        """The number in the path."""
-        return self.number("what_if_id")
-
     async def gone(self) -> None:
         """Ends when the caller has closed the connection. The body has been read."""
         while (await self.request.receive())["type"] != "http.disconnect":
@@ -167,17 +152,13 @@ class Call:
         if given is None:
             return str(request_id or uuid4())
         if not given or len(given) > _LONGEST_KEY:
-            raise Problem(
-                422, f"Idempotency-Key has {len(given)} characters, not 1 to {_LONGEST_KEY}", key="Idempotency-Key"
-            )
+            fault = f"Idempotency-Key has {len(given)} characters, not 1 to {_LONGEST_KEY}"
+            raise Problem(422, fault, key="Idempotency-Key")
         with suppress(ValueError):
             given = str(UUID(given))
         if request_id is not None and given != str(request_id):
-            hint = "Give one of them."
-            raise Problem(
-                422, "request_id and Idempotency-Key differ", code="PB001", key="request_id", value=str(request_id),
-                hint=hint,
-            )  # fmt: skip
+            fault, given = "request_id and Idempotency-Key differ", str(request_id)
+            raise Problem(422, fault, code="PB001", key="request_id", value=given, hint="Give one of them.")
         return given
 
     def id_of(self, key: str) -> UUID:
@@ -250,13 +231,10 @@ class Endpoint:
             try:
                 await call.identify(setup)
             except Problem as problem:
-                if (
-                    problem.status != HTTPStatus.UNAUTHORIZED
-                    or self.adapter is None
-                    or self.adapter.without_credential is None
-                ):
+                without_credential = self.adapter.without_credential if self.adapter else None
+                if problem.status != HTTPStatus.UNAUTHORIZED or without_credential is None:
                     raise
-                return self.adapter.without_credential(request)
+                return without_credential(request)
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:

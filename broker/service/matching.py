@@ -34,17 +34,14 @@ class Matcher:
     def __init__(self, database: Database, note: Callable[[int], None]) -> None:
         self._database = database
         # the weight of a request is its number of jobs or its length, whichever is the larger part of the limit
-        bounds = Bounds[Wanted](
-            _REQUESTS, lambda w: max(w.n, len(w.text) * _JOBS // _BYTES), _JOBS, lambda w: w.request_id
-        )
+        limits = (_REQUESTS, lambda w: max(w.n, len(w.text) * _JOBS // _BYTES), _JOBS, lambda w: w.request_id)
+        bounds = Bounds[Wanted](*limits)
         self._collector: Collector[Group, Wanted, list[Match]] = Collector(self._send, bounds, note=note)
 
     async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
         """The jobs for a request. Raises Problem."""
-        text = msgspec.json.encode(
-            {"resources": resources, "n": n, "request_id": request_id, "subject": caller.subject.name}
-        )
-        return await self._collector.ask(caller.group, Wanted(request_id, n, text))
+        asked = {"resources": resources, "n": n, "request_id": request_id, "subject": caller.subject.name}
+        return await self._collector.ask(caller.group, Wanted(request_id, n, msgspec.json.encode(asked)))
 
     async def _send(self, group: Group, wanted: Sequence[Wanted]) -> list[list[Match] | Exception]:
         setup, role = group[:2]

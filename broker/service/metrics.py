@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
@@ -37,30 +37,18 @@ class Metrics:
         self._seconds = Histogram(
             "pgbroker_http_request_seconds", "Time of requests.", ["route"], buckets=_SECONDS, registry=registry
         )
-        self._sizes = Histogram(
-            "pgbroker_batch_size", "Requests that one call of the database served.", ["call"], buckets=_SIZES,
-            registry=registry,
-        )  # fmt: skip
-        self._in_use = Gauge(
-            "pgbroker_pool_in_use", "Connections to the database at work.", registry=registry,
-            multiprocess_mode="livesum",
-        )  # fmt: skip
-        self._waiting = Gauge(
-            "pgbroker_agents_waiting", "Agents whose request waits for a job.", registry=registry,
-            multiprocess_mode="livesum",
-        )  # fmt: skip
-        self._reads = Counter(
-            "pgbroker_reads", "Requests that may be read on a standby, by the server that answered.", ["server"],
-            registry=registry,
-        )  # fmt: skip
-        self._used = Gauge(
-            "pgbroker_read_standby_used", "Whether the server of --read is read now.", registry=registry,
-            multiprocess_mode="livemin",
-        )  # fmt: skip
-        self._lag = Gauge(
-            "pgbroker_read_lag_seconds", "Time that the server of --read is behind the primary.", registry=registry,
-            multiprocess_mode="livemax",
-        )  # fmt: skip
+        served = "Requests that one call of the database served."
+        self._sizes = Histogram("pgbroker_batch_size", served, ["call"], buckets=_SIZES, registry=registry)
+        answered = "Requests that may be read on a standby, by the server that answered."
+        self._reads = Counter("pgbroker_reads", answered, ["server"], registry=registry)
+
+        def gauge(name: str, words: str, mode: Literal["livesum", "livemin", "livemax"]) -> Gauge:
+            return Gauge(f"pgbroker_{name}", words, registry=registry, multiprocess_mode=mode)
+
+        self._in_use = gauge("pool_in_use", "Connections to the database at work.", "livesum")
+        self._waiting = gauge("agents_waiting", "Agents whose request waits for a job.", "livesum")
+        self._used = gauge("read_standby_used", "Whether the server of --read is read now.", "livemin")
+        self._lag = gauge("read_lag_seconds", "Time that the server of --read is behind the primary.", "livemax")
         self._reader: Replica | None = None
         self._connections: Callable[[], int] = lambda: 0
         self._agents: Callable[[], int] = lambda: 0

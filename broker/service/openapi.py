@@ -35,6 +35,7 @@ def document() -> dict[str, Any]:
     components |= _named([*schemas, *components.values()], components)
     for one in components.values():
         one["description"] = " ".join(one["description"].split())
+    license_ = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
     paths: dict[str, Any] = {}
     for one in own:
         path = re.sub(r":id\}", "}", one.path)
@@ -45,7 +46,7 @@ def document() -> dict[str, Any]:
             "title": "pgbroker",
             "version": "1",
             "summary": "Matching of jobs to resources, and why",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "license": license_,
         },
         "paths": paths,
         "components": {

@@ -22,24 +22,16 @@ async def what_if(call: Call) -> Difference:
 async def answered(call: Call, asked: WhatIf, longest: float | None = None) -> Difference:
     """The answer to a question, which is kept. longest: seconds after which the database gives up."""
     if not (asked.settings or asked.world or asked.profile or asked.parameters or asked.without):
-        raise Problem(
-            422, "nothing is changed", code="PB001", hint="Give settings, a world, a profile, parameters or without."
-        )
+        hint = "Give settings, a world, a profile, parameters or without."
+        raise Problem(422, "nothing is changed", code="PB001", hint=hint)
 
     def decide(connection: psycopg.Connection[Any]) -> brokerage.WhatIf:
         return brokerage.what_if(
-            connection,
-            call.setup,
-            asked.settings,
-            profile=asked.profile,
-            worlds=[] if isinstance(asked.world, msgspec.UnsetType) else [asked.world],
-            tasks=asked.tasks,
-            newest=asked.newest,
-            forced=asked.force,
-            algorithm=asked.algorithm,
-            parameters=asked.parameters,
+            connection, call.setup, asked.settings, profile=asked.profile,
+            worlds=[] if isinstance(asked.world, msgspec.UnsetType) else [asked.world], tasks=asked.tasks,
+            newest=asked.newest, forced=asked.force, algorithm=asked.algorithm, parameters=asked.parameters,
             without=asked.without,
-        )
+        )  # fmt: skip
 
     caller = call.caller
     try:

@@ -1,6 +1,5 @@
 """Endpoints that need no credential, or that are about the service itself."""
 
-import ipaddress
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import LiteralString
@@ -9,7 +8,7 @@ import psycopg
 from starlette.requests import Request
 from starlette.responses import Response
 
-from broker.service import metrics
+from broker.service import is_loopback, metrics
 from broker.service.bodies import JSON
 from broker.service.calls import Row
 from broker.service.endpoint import Call
@@ -73,11 +72,4 @@ async def openapi(_: Call) -> Response:
 def _is_local(request: Request) -> bool:
     """Whether a program of this machine asks this machine; a foreign page whose name resolves to this machine sends its
     own host name."""
-    return request.client is not None and all(map(_is_loopback, (request.client.host, request.url.hostname or "")))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return request.client is not None and all(map(is_loopback, (request.client.host, request.url.hostname or "")))

@@ -147,9 +147,8 @@ def _of_database(error: psycopg.Error) -> Problem:
         return unexpected(error, error)
     if code in _NOT_INSTALLED:
         LOG.error("the database lacks what this release calls: %s", found.message)
-        return Problem(
-            503, "database and service are of different releases", code="PB007", hint="Run `broker db upgrade`."
-        )
+        hint = "Run `broker db upgrade`."
+        return Problem(503, "database and service are of different releases", code="PB007", hint=hint)
     if is_lost(error):
         LOG.warning("the database does not answer: %s", found.message)
         return Problem(503, "the database does not answer", code=code, hint="Ask again.")

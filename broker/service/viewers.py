@@ -41,12 +41,11 @@ _WHAT_IF: LiteralString = (
 
 async def what_if(call: Call) -> KeptDifference:
     """A kept what-if: the effect that a change would have had at that time."""
-    rows = await call.rows(_WHAT_IF, call.setup, call.what_if_id)
+    number = call.number("what_if_id")
+    rows = await call.rows(_WHAT_IF, call.setup, number)
     if not rows:
-        raise Problem(
-            404, f"there is no what-if {call.what_if_id} in setup {call.setup}", code="PB004",
-            hint="The last 100 of a setup are kept.",
-        )  # fmt: skip
+        fault, hint = f"there is no what-if {number} in setup {call.setup}", "The last 100 of a setup are kept."
+        raise Problem(404, fault, code="PB004", hint=hint)
     return KeptDifference(*rows[0])
 
 
@@ -77,12 +76,12 @@ async def why_job(call: Call) -> list[Condition]:
 
 async def why_task(call: Call) -> list[Candidate]:
     """The reasons why the jobs of a task would or would not go to a queue."""
-    return [Candidate(*row) for row in await call.rows(_WHY_TASK, call.setup, call.task_id)]
+    return [Candidate(*row) for row in await call.rows(_WHY_TASK, call.setup, call.number("task_id"))]
 
 
 async def obstacles(call: Call) -> list[Obstacle]:
     """The obstacles that keep a task from queues, rule by rule."""
-    return [Obstacle(*row) for row in await call.rows(_OBSTACLES, call.setup, call.task_id)]
+    return [Obstacle(*row) for row in await call.rows(_OBSTACLES, call.setup, call.number("task_id"))]
 
 
 async def why_resource(call: Call) -> list[Waiting]:

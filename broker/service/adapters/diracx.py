@@ -246,13 +246,11 @@ def _restrictions(specs: list[SearchSpec]) -> list[Restriction]:
     """Conditions, with values of the columns' kinds."""
     return [
         Restriction(
-            one.parameter,
-            one.operator,
-            one.value if isinstance(one.value, UnsetType) else _value(one.parameter, one.value),
-            one.values if isinstance(one.values, UnsetType) else [_value(one.parameter, v) for v in one.values],
+            one.parameter, one.operator, one.value if one.value is UNSET else _value(one.parameter, one.value),
+            one.values if one.values is UNSET else [_value(one.parameter, value) for value in one.values],
         )
         for one in specs
-    ]
+    ]  # fmt: skip
 
 
 def _value(name: str, given: str | int) -> str | int:
@@ -326,9 +324,8 @@ async def _cancel(call: Call, job: int, status: Status | None) -> str | None:
     if status not in _TAKEN_AWAY:
         return f"{status} is set by agents; Killed and Deleted cancel a job"
     values = [call.setup, [job], f"{status} through DiracX"]
-    (answer,) = await call.service.database.each_as_role(
-        call.caller.role, call.caller.text, CANCEL_JOBS.statement, [values]
-    )
+    caller = call.caller
+    (answer,) = await call.service.database.each_as_role(caller.role, caller.text, CANCEL_JOBS.statement, [values])
     if not isinstance(answer, psycopg.Error):
         return None
     problem = of_error(answer)

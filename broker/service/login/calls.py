@@ -154,9 +154,8 @@ def _same_visit(call: Call, fields: dict[str, str]) -> str:
 
 
 def _forged() -> Problem:
-    return Problem(
-        403, "the form was not given to this browser, or is too old", hint="Open the page again, with cookies allowed."
-    )
+    hint = "Open the page again, with cookies allowed."
+    return Problem(403, "the form was not given to this browser, or is too old", hint=hint)
 
 
 def _provider(call: Call) -> Provider:

@@ -117,13 +117,9 @@ async def _session(cookie: str, services: Sequence[Service]) -> Session | None:
         return None
     listed = (one for _, _, setups in rows for one in msgspec.json.decode(setups, type=list[Setup]))
     setups = {one.setup: one for one in listed}  # a moving setup is on two shards for a moment
-    return Session(
-        rows[0][0],
-        min(expires_at for _, expires_at, _ in rows).astimezone(UTC),
-        [setups[name] for name in sorted(setups)],
-        csrf(cookie),
-        is_partial=bool(found.away),
-    )
+    end = min(expires_at for _, expires_at, _ in rows).astimezone(UTC)
+    kept = [setups[name] for name in sorted(setups)]
+    return Session(rows[0][0], end, kept, csrf(cookie), is_partial=bool(found.away))
 
 
 @dataclass

@@ -117,7 +117,7 @@ async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
 
 async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     """A TaskQueue: its requirements, and the reason why no resource takes its first job."""
-    setup, number = call.setup, call.task_queue_id
+    setup, number = call.setup, call.number("task_queue_id")
     known = one(await searches.row(call, "task_queues", number), "TaskQueue", number)
     known["requirements"] = msgspec.json.decode(known["requirements"])
     first = await table(call, "job_id waits", _FIRST_JOB, setup, number)

@@ -49,7 +49,7 @@ QUEUES = 200
 
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
-    setup, number = call.setup, call.task_id
+    setup, number = call.setup, call.number("task_id")
     of_run = "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at"
     found, runs, reasons, where = await gather(
         searches.row(call, "tasks", number),

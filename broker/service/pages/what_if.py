@@ -95,12 +95,13 @@ async def ask(call: Call) -> Response:
 async def answer(call: Call) -> tuple[str, dict[str, Any]]:
     """A kept answer: the question, and the differences."""
     names = "what_if_id asked_at asked_by change difference"
-    kept = one(await table(call, names, _KEPT, call.setup, call.what_if_id), "what-if", call.what_if_id)
+    number = call.number("what_if_id")
+    kept = one(await table(call, names, _KEPT, call.setup, number), "what-if", number)
     try:
         asked = msgspec.json.decode(kept["change"], type=WhatIf)
         found = msgspec.json.decode(kept["difference"], type=Difference)
     except msgspec.ValidationError as error:
-        raise Problem(404, f"answer {call.what_if_id} was kept by another program: {error}", code="PB004") from None
+        raise Problem(404, f"answer {number} was kept by another program: {error}", code="PB004") from None
     queues = [row for row in found.queues if (row.tasks_before, row.jobs_before) != (row.tasks_after, row.jobs_after)]
     queues.sort(key=lambda row: (-abs(row.jobs_after - row.jobs_before), -abs(row.tasks_after - row.tasks_before)))
     rules = sorted((row for row in found.rules if row.gained or row.lost), key=lambda row: -row.gained - row.lost)

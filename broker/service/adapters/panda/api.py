@@ -10,6 +10,10 @@ from broker.service.endpoint import Call, Endpoint
 from broker.service.problems import Problem, of_error
 
 Envelope = dict[str, Any]
+_WANTED = (
+    "site_name n_jobs prod_source_label memory remaining_time computing_element resource_type prod_user_id task_id"
+)
+_UPDATE = "job_id job_status attempt_nr pilot_error_code"
 
 
 def envelope(data: Any = None) -> Envelope:
@@ -24,25 +28,15 @@ def failure(message: str) -> Envelope:
 
 async def acquire_jobs(call: Call, fields: Fields) -> Envelope:
     """Jobs for a pilot."""
-    wanted = jobs.Wanted(
-        site=fields.required_text("site_name"), n=fields.integer("n_jobs", 1, jobs.MOST_JOBS) or 1,
-        label=fields.text("prod_source_label"), memory=fields.number("memory"), seconds=fields.number("remaining_time"),
-        computing_element=fields.text("computing_element"), resource_type=fields.text("resource_type"),
-        user=fields.text("prod_user_id"), task=fields.text("task_id"),
-    )  # fmt: skip
-    try:
-        found = await jobs.acquire(call, wanted)
-    except Exception as error:
-        problem = of_error(error)
-        if problem.status != 503:
-            raise problem from error
+    found = await jobs.acquire(call, fields, _WANTED)
+    if isinstance(found, Problem):
         return failure("Timed out")
     return envelope({"StatusCode": dispatcher.SUCCESS, "jobs": found}) if found else failure("No jobs in PanDA")
 
 
 async def update_job(call: Call, fields: Fields) -> Envelope:
     """A heartbeat, a new state or the end of a job."""
-    return _updated(await jobs.update(call, _news(fields)))
+    return _updated(await jobs.update(call, jobs.Update.of(fields, _UPDATE)))
 
 
 async def update_jobs_bulk(call: Call, fields: Fields) -> Envelope:
@@ -52,17 +46,8 @@ async def update_jobs_bulk(call: Call, fields: Fields) -> Envelope:
         raise Problem(422, "job_list is missing, or not a list of objects", code="PB001", key="job_list")
     if len(listed) > jobs.MOST_JOBS:
         raise Problem(422, f"job_list has {len(listed)} jobs, more than {jobs.MOST_JOBS}", code="PB001", key="job_list")
-    each = await jobs.update_each(call, [_news(Fields(one)) for one in listed])
+    each = await jobs.update_each(call, [jobs.Update.of(Fields(one), _UPDATE) for one in listed])
     return envelope([_of_one(answer) for answer in each])
-
-
-def _news(fields: Fields) -> jobs.Update:
-    return jobs.Update(
-        job_id=fields.required_integer("job_id", 1, jobs.LARGEST_ID),
-        state=fields.required_text("job_status"),
-        attempt_number=fields.integer("attempt_nr", 1, jobs.MOST_ATTEMPTS),
-        pilot_error=fields.integer("pilot_error_code", -(10**9), 10**9),
-    )
 
 
 def _updated(command: str | None) -> Envelope:

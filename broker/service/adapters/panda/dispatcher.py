@@ -21,6 +21,7 @@ from broker.service.problems import Problem, encoded, of_error
 SUCCESS, TIMEOUT, NO_JOBS, FAILED, ROLE, PERMISSION = 0, 10, 20, 30, 60, 70
 NOTHING = "NULL"
 WORKER_STATES = ("started", "finished")
+_WANTED = "siteName nJobs prodSourceLabel mem remaining_time computingElement resourceType prodUserID taskID"
 
 _RESOURCE_TYPES: LiteralString = (
     "select resource_name, mincore, maxcore, minrampercore, maxrampercore from resource.resource_types(%s)"
@@ -31,19 +32,9 @@ Answer = dict[str, Any]
 
 async def get_job(call: Call, fields: Fields) -> Answer:
     """One job, or as many jobs as nJobs asks for."""
-    wanted = jobs.Wanted(
-        site=fields.required_text("siteName"), n=fields.integer("nJobs", 1, jobs.MOST_JOBS) or 1,
-        label=fields.text("prodSourceLabel"), memory=fields.number("mem"), seconds=fields.number("remaining_time"),
-        computing_element=fields.text("computingElement"), resource_type=fields.text("resourceType"),
-        user=fields.text("prodUserID"), task=fields.text("taskID"),
-    )  # fmt: skip
-    try:
-        found = await jobs.acquire(call, wanted)
-    except Exception as error:
-        problem = of_error(error)
-        if problem.status != 503:
-            raise problem from error
-        return {"StatusCode": TIMEOUT, "errorDialog": problem.detail}
+    found = await jobs.acquire(call, fields, _WANTED)
+    if isinstance(found, Problem):
+        return {"StatusCode": TIMEOUT, "errorDialog": found.detail}
     if not found:
         return {"StatusCode": NO_JOBS, "errorDialog": "no jobs in PanDA"}
     return {"StatusCode": SUCCESS, "jobs": found} if fields.text("nJobs") else found[0]
@@ -51,13 +42,8 @@ async def get_job(call: Call, fields: Fields) -> Answer:
 
 async def update_job(call: Call, fields: Fields) -> Answer:
     """A heartbeat, a new state or the end of a job."""
-    news = jobs.Update(
-        job_id=fields.required_integer("jobId", 1, jobs.LARGEST_ID),
-        state=fields.required_text("state"),
-        attempt_number=fields.integer("attemptNr", 1, jobs.MOST_ATTEMPTS),
-        pilot_error=fields.integer("pilotErrorCode", -(10**9), 10**9),
-    )
-    return {"StatusCode": SUCCESS, "command": await jobs.update(call, news) or NOTHING}
+    command = await jobs.update(call, jobs.Update.of(fields, "jobId state attemptNr pilotErrorCode"))
+    return {"StatusCode": SUCCESS, "command": command or NOTHING}
 
 
 async def get_status(call: Call, fields: Fields) -> Answer:

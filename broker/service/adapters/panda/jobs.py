@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, Self
 
 import msgspec
 from msgspec import UNSET, Raw
 
+from broker.service.adapters.panda.fields import Fields
 from broker.service.endpoint import Call
 from broker.service.models import Match
-from broker.service.problems import Problem
+from broker.service.problems import Problem, of_error
 from broker.service.reports import Unproven
 
 KILL = "tobekilled"
@@ -58,8 +59,32 @@ class Update:
     attempt_number: int | None = None
     pilot_error: int | None = None
 
+    @classmethod
+    def of(cls, fields: Fields, names: str) -> Self:
+        """The update in fields with these names, in the order of its own."""
+        job_id, state, attempt_number, pilot_error = names.split()
+        return cls(
+            fields.required_integer(job_id, 1, LARGEST_ID), fields.required_text(state),
+            fields.integer(attempt_number, 1, MOST_ATTEMPTS), fields.integer(pilot_error, -(10**9), 10**9),
+        )  # fmt: skip
 
-async def acquire(call: Call, wanted: Wanted) -> list[dict[str, Any]]:
+
+async def acquire(call: Call, fields: Fields, names: str) -> list[dict[str, Any]] | Problem:
+    """The jobs for a pilot, or the refusal of a service that is too busy. names: fields of Wanted, in its order."""
+    site, n, label, memory, seconds, *rest = names.split()
+    texts = (fields.text(name) for name in rest)
+    site_name, number = fields.required_text(site), fields.integer(n, 1, MOST_JOBS) or 1
+    wanted = Wanted(site_name, number, fields.text(label), fields.number(memory), fields.number(seconds), *texts)
+    try:
+        return await _acquired(call, wanted)
+    except Exception as error:
+        problem = of_error(error)
+        if problem.status != 503:
+            raise problem from error
+        return problem
+
+
+async def _acquired(call: Call, wanted: Wanted) -> list[dict[str, Any]]:
     """The jobs for a pilot, with the members that it reads. Values are texts, integers or Raw."""
     if wanted.task not in (None, "0"):
         return []  # TaskQueues know no tasks: a pilot that may run only one task gets nothing
@@ -127,10 +152,9 @@ async def update(call: Call, news: Update) -> str | None:
         return KILL if row[1] == "stale" else None
     if news.state not in _REPORTS:
         states = ", ".join((*_REPORTS, *_ENDS))
-        raise Problem(
-            422, f"the state is {news.state[:100]!r}, which is none of {states}", code="PB001", key="state",
-            value=news.state[:100],
-        )  # fmt: skip
+        wrong = news.state[:100]
+        fault = f"the state is {wrong!r}, which is none of {states}"
+        raise Problem(422, fault, code="PB001", key="state", value=wrong)
     reports = call.service.reports
     row = await reports.answer(call.caller, Unproven(news.job_id, news.state, attempt_number=number))
     if row[1] == "refused":  # the job's status cannot go back, but the pilot is alive
