@@ -164,11 +164,9 @@ def _deciding(target: "Target", setup: str, on: str | None) -> "Iterator[Connect
         require_setup(source, setup)
         if on is None:
             if source.execute("select pg_is_in_recovery()").fetchone() == (True,):
-                raise BrokerError(
-                    "this server is a standby, which takes no changes, also none that are undone",
-                    "--on DSN decides on another database, in a copy of the setup; or ask the primary",
-                    "25006",
-                )
+                fault = "this server is a standby, which takes no changes, also none that are undone"
+                hint = "--on DSN decides on another database, in a copy of the setup; or ask the primary"
+                raise BrokerError(fault, hint, "25006")
             yield source
             return
         other = database.named(on, prepare=target.prepare, source="--on")

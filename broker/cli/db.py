@@ -162,15 +162,11 @@ def _show(report: "Report", as_json: bool) -> None:
     fields(
         "Database",
         {
-            "release": report.release,
-            "revision": f"{report.revision_before or 'none'} -> {report.revision or 'none'}",
-            "objects written": len(report.written),
-            "objects dropped": len(report.dropped),
-            "others' objects made again": len(report.foreign),
-            "grants changed": len(report.grants),
-            "attempts": report.attempts,
-            "seconds": round(report.seconds, 3),
+            "release": report.release, "revision": f"{report.revision_before or 'none'} -> {report.revision or 'none'}",
+            "objects written": len(report.written), "objects dropped": len(report.dropped),
+            "others' objects made again": len(report.foreign), "grants changed": len(report.grants),
+            "attempts": report.attempts, "seconds": round(report.seconds, 3),
         },
-    )
+    )  # fmt: skip
     for name in report.foreign:
         note(f"made again: {name}")

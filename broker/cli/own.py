@@ -63,15 +63,10 @@ def show_job(known: Row, now: datetime) -> None:
     since = output.moment(known["since"], now) if known["since"] else None
     heard = output.moment(known["heard_at"], now) if known["heard_at"] else None
     facts = {
-        "state": f"{known['state']} since {since}" if since else known["state"],
-        "site": known["site"],
-        "JobAgent heard": heard,
-        "reason": known["reason"],
-        "why": known["why"],
-        "attempts": known["attempts"],
-        "owner": known["owner_dn"],
-        "group": known["owner_group"],
-    }
+        "state": f"{known['state']} since {since}" if since else known["state"], "site": known["site"],
+        "JobAgent heard": heard, "reason": known["reason"], "why": known["why"], "attempts": known["attempts"],
+        "owner": known["owner_dn"], "group": known["owner_group"],
+    }  # fmt: skip
     output.fields(f"Job {known['job_id']}", facts)
     if known["events"]:
         headings = {"at": "at", "attempt": "attempt", "event": "event", "site": "site", "grid_ce": "CE"}

@@ -109,15 +109,11 @@ def _read(connection: "Connection", setup: str, rate: float | None) -> Row:
     [total] = rows_of(connection, _TOTAL, setup, setup, setup)
     tree = rows_of(connection, _TREE, setup, _SHARES)
     return {
-        "setup": setup,
-        "now": listing.moment_of(connection, setup),
-        **total,
-        "matches_per_second": rate,
-        "loops": rows_of(connection, _LOOPS, setup),
-        "sites": rows_of(connection, _SITES, setup, sites),
+        "setup": setup, "now": listing.moment_of(connection, setup), **total, "matches_per_second": rate,
+        "loops": rows_of(connection, _LOOPS, setup), "sites": rows_of(connection, _SITES, setup, sites),
         "shares": tree or rows_of(connection, _GROUPS, setup, _SHARES),
         "longest": rows_of(connection, _FIRST, setup, _LONGEST),
-    }
+    }  # fmt: skip
 
 
 def _show(found: Row) -> None:

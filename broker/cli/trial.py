@@ -99,16 +99,13 @@ def _show(trial: Row, outcome: list[Row]) -> None:
         return
     cells = [
         (
-            row["measure"],
-            _with_margin(row["control_value"], row["control_margin"]),
+            row["measure"], _with_margin(row["control_value"], row["control_margin"]),
             _with_margin(row["trial_value"], row["trial_margin"]),
             _with_margin(row["difference"], row["difference_margin"], sign="+"),
-            drawn(row["difference"], row["difference_margin"]),
-            row["verdict"],
-            row["unit"],
+            drawn(row["difference"], row["difference_margin"]), row["verdict"], row["unit"],
         )
         for row in outcome
-    ]
+    ]  # fmt: skip
     columns = ["measure", trial["control"], trial["profile"], "difference", "lower ↔ higher", "verdict", "unit"]
     output.table("Outcome, with 90 % intervals; low is good", columns, cells)
     tasks = outcome[0]

@@ -58,10 +58,8 @@ def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping
     """The elements with their numbers and their counts of jobs; a group too large for one call is divided."""
     for number, item in enumerate(items, 1):
         if not isinstance(item, Mapping):
-            raise BadRequest(
-                f"this element of the stream is not a mapping: {str(item)[:100]}",
-                "give {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}",
-            )
+            hint = "give {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}"
+            raise BadRequest(f"this element of the stream is not a mapping: {str(item)[:100]}", hint)
         jobs = item.get("jobs")
         if not isinstance(jobs, list):
             yield number, item, 1

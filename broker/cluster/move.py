@@ -99,10 +99,8 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
         copied = 0
         state = _state(source, setup)
         if state is not None and state[0] == "moved" and state[1] != shard:
-            raise BrokerError(
-                f"setup {setup} has moved to shard {state[1]}, and that move was broken off",
-                f"end it first: broker cluster move {setup} {state[1]}",
-            )
+            fault = f"setup {setup} has moved to shard {state[1]}, and that move was broken off"
+            raise BrokerError(fault, f"end it first: broker cluster move {setup} {state[1]}")
         if state is None or state[0] != "moved":
             _compare(source, goal, placed[0], shard, setup)
             _clear(goal, setup, shard)
@@ -148,10 +146,8 @@ def _alone(source: Connection, setup: str) -> Iterator[None]:
 
 def _require_superuser(connection: Connection, shard: str) -> None:
     if connection.execute("select usesuper from pg_user where usename = session_user").fetchone() != (True,):
-        raise BrokerError(
-            f"{connection.info.user} is not a superuser on shard {shard}",
-            "a move copies rows without triggers: log in as one, for example postgres",
-        )
+        fault = f"{connection.info.user} is not a superuser on shard {shard}"
+        raise BrokerError(fault, "a move copies rows without triggers: log in as one, for example postgres")
 
 
 def _state(connection: Connection, setup: str) -> tuple[str, str] | None:
@@ -188,10 +184,8 @@ def _clear(goal: Connection, setup: str, goal_name: str) -> None:
     """
     there = goal.execute("select from resource.setup where setup = %s", [setup]).fetchone() is not None
     if there and _state(goal, setup) is None:
-        raise BrokerError(
-            f"shard {goal_name} has a setup {setup} of its own",
-            "remove it there, or give it another name: broker setup",
-        )
+        fault = f"shard {goal_name} has a setup {setup} of its own"
+        raise BrokerError(fault, "remove it there, or give it another name: broker setup")
     _remove(goal, setup)
 
 
@@ -218,10 +212,8 @@ def _wait(source: Connection, setup: str) -> None:
         before &= set(source.execute(_OTHERS.encode()).fetchall())
     if before:
         names = ", ".join(f"process {pid}, {name}" for pid, _, name in sorted(before))
-        raise Busy(
-            f"setup {setup} stays on its shard: a transaction there has been open for over {_PATIENCE:g} s",
-            f"end it, and try again: {names}",
-        )
+        fault = f"setup {setup} stays on its shard: a transaction there has been open for over {_PATIENCE:g} s"
+        raise Busy(fault, f"end it, and try again: {names}")
 
 
 def _copy(source: Connection, goal: Connection, setup: str, source_name: str) -> int:

@@ -32,23 +32,17 @@ class Shard:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise BrokerError(
-                f"shard {self.name!r} is not a name",
-                "lower case letters, digits and underscores, at most 40, a letter first",
-            )
+            fault = f"shard {self.name!r} is not a name"
+            raise BrokerError(fault, "lower case letters, digits and underscores, at most 40, a letter first")
         try:
             given = conninfo_to_dict(self.dsn)
         except psycopg.ProgrammingError as error:
-            raise BrokerError(
-                f"the DSN of shard {self.name} cannot be read: {str(error).strip()}",
-                "write host=... dbname=... user=...",
-            ) from None
+            fault = f"the DSN of shard {self.name} cannot be read: {str(error).strip()}"
+            raise BrokerError(fault, "write host=... dbname=... user=...") from None
         missing = [key for key in ("host", "dbname", "user") if not given.get(key)]
         if missing:
-            raise BrokerError(
-                f"the DSN of shard {self.name} has no {' and no '.join(missing)}",
-                "write host=... port=... dbname=... user=...: the front connects to it from its own machine",
-            )
+            hint = "write host=... port=... dbname=... user=...: the front connects to it from its own machine"
+            raise BrokerError(f"the DSN of shard {self.name} has no {' and no '.join(missing)}", hint)
 
     @property
     def where(self) -> dict[str, str]:
@@ -84,10 +78,8 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
     with connect(dsn, autocommit=True) as connection:
         found = machinery.state_of(dsn)
         if found.revision is not None and found.kind != "front":
-            raise BrokerError(
-                f"database {connection.info.dbname} has pgbroker already, as a {found.kind} database",
-                "make an empty database for the front: create database NAME",
-            )
+            fault = f"database {connection.info.dbname} has pgbroker already, as a {found.kind} database"
+            raise BrokerError(fault, "make an empty database for the front: create database NAME")
         _make_extensions(connection)
         with connection.transaction():
             _make_server(connection, shards[0])
@@ -115,10 +107,8 @@ def add(dsn: str, shard: Shard) -> list[str]:
         ).fetchall()
         if elsewhere:
             held = ", ".join(f"{setup} (on {name})" for setup, name in elsewhere[:5])
-            raise BrokerError(
-                f"shard {shard.name} has setups that are on other shards: {held}",
-                "remove them there, or move them first",
-            )
+            fault = f"shard {shard.name} has setups that are on other shards: {held}"
+            raise BrokerError(fault, "remove them there, or move them first")
         _bring_config(connection, shard, joins=bool(known))
         _make_shard(connection, shard, len(known))
         connection.cursor().executemany(
@@ -141,16 +131,12 @@ def _make_extensions(connection: Connection) -> None:
     lacking = [name for name in EXTENSIONS if name not in there]
     if lacking:
         packages = ", ".join(EXTENSIONS[name].format(major=major) for name in lacking)
-        raise BrokerError(
-            f"a front needs {' and '.join(lacking)}, which this PostgreSQL {major} does not have",
-            f"Debian's packages are {packages}; the embedded server cannot be a front",
-        )
+        fault = f"a front needs {' and '.join(lacking)}, which this PostgreSQL {major} does not have"
+        raise BrokerError(fault, f"Debian's packages are {packages}; the embedded server cannot be a front")
     superuser = connection.execute("select usesuper from pg_user where usename = session_user").fetchone()
     if superuser != (True,):
-        raise BrokerError(
-            f"{connection.info.user} is not a superuser: only a superuser may write functions in PL/Proxy",
-            "log in as one, for example postgres",
-        )
+        fault = f"{connection.info.user} is not a superuser: only a superuser may write functions in PL/Proxy"
+        raise BrokerError(fault, "log in as one, for example postgres")
     for name in EXTENSIONS:
         connection.execute(sql.SQL("create extension if not exists {}").format(sql.Identifier(name)))
 
@@ -238,19 +224,15 @@ def _join(shard: Shard) -> list[str]:
         try:
             row = connection.execute("select release from resource.installed_release()").fetchone()
             if row is None or row[0] != release:
-                raise BrokerError(
-                    f"shard {shard.name} has release {row[0] if row else None}, this program is {release}",
-                    f"upgrade the shard first: broker --dsn '{make_conninfo('', **shard.where)}' db upgrade",
-                )
+                fault = f"shard {shard.name} has release {row[0] if row else None}, this program is {release}"
+                hint = f"upgrade the shard first: broker --dsn '{make_conninfo('', **shard.where)}' db upgrade"
+                raise BrokerError(fault, hint)
             connection.execute("select resource.note_shard()")
             return [name for (name,) in connection.execute("select setup from monitor.setup order by setup").fetchall()]
         except psycopg.errors.InsufficientPrivilege as error:
-            raise BrokerError(
-                f"{shard.login['user']} may not operate shard {shard.name}: {error.diag.message_primary}",
-                f"let the shard's DBA run: grant broker_operator to {shard.login['user']}",
-            ) from error
+            fault = f"{shard.login['user']} may not operate shard {shard.name}: {error.diag.message_primary}"
+            hint = f"let the shard's DBA run: grant broker_operator to {shard.login['user']}"
+            raise BrokerError(fault, hint) from error
         except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
-            raise BrokerError(
-                f"shard {shard.name} has no pgbroker: {error.diag.message_primary}",
-                f"broker --dsn '{make_conninfo('', **shard.where)}' db upgrade",
-            ) from error
+            fault = f"shard {shard.name} has no pgbroker: {error.diag.message_primary}"
+            raise BrokerError(fault, f"broker --dsn '{make_conninfo('', **shard.where)}' db upgrade") from error

@@ -70,18 +70,12 @@ def borrowed(source: Connection, goal: Connection, setup: str) -> Iterator[None]
 def _compare(source: Connection, goal: Connection) -> None:
     """Raises BrokerError if the goal cannot have the world, or if the login may not copy it there."""
     if _one(goal, "select pg_is_in_recovery()") == (True,):
-        raise BrokerError(
-            f"{_name(goal)} is a standby, which takes no changes",
-            "name a primary: the world is copied there, and the copy is undone",
-            "25006",
-        )
+        fault = f"{_name(goal)} is a standby, which takes no changes"
+        raise BrokerError(fault, "name a primary: the world is copied there, and the copy is undone", "25006")
     here, there = (_one(one, _RELEASE) for one in (source, goal))
     if here != there:
-        raise BrokerError(
-            f"{_name(goal)} has release {there[0]}, {_name(source)} has {here[0]}",
-            "upgrade the older one: broker db upgrade",
-            "PB007",
-        )
+        fault = f"{_name(goal)} has release {there[0]}, {_name(source)} has {here[0]}"
+        raise BrokerError(fault, "upgrade the older one: broker db upgrade", "PB007")
     owner, operator, is_owner, is_operator, may_copy = _one(goal, _RIGHTS)
     user = sql.Identifier(goal.info.user)
     lacking = [sql.SQL("grant {} to {}").format(sql.Identifier(role), user)
@@ -127,10 +121,8 @@ def _explained(source: Connection) -> Iterator[None]:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
         user = sql.Identifier(source.info.user).as_string(source)
-        raise NotAllowed(
-            f"{source.info.user} may not read the tables of {_name(source)}: {error.diag.message_primary}",
-            f"let its DBA run: grant pg_read_all_data to {user}",
-        ) from error
+        fault = f"{source.info.user} may not read the tables of {_name(source)}: {error.diag.message_primary}"
+        raise NotAllowed(fault, f"let its DBA run: grant pg_read_all_data to {user}") from error
     except psycopg.errors.SerializationFailure as error:
         found = from_database(error)
         if source.info.transaction_status in (TransactionStatus.INERROR, TransactionStatus.UNKNOWN):  # not the goal

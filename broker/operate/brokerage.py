@@ -230,14 +230,11 @@ def what_if(
                 return cursor.execute(query, (setup, before, after)).fetchall()
 
         return WhatIf(
-            _outcomes(connection, setup, before),
-            _outcomes(connection, setup, after),
-            rows("select * from brokerage.run_difference(%s, %s, %s)"),
-            not_open,
-            loaded.kept,
+            _outcomes(connection, setup, before), _outcomes(connection, setup, after),
+            rows("select * from brokerage.run_difference(%s, %s, %s)"), not_open, loaded.kept,
             rows("select * from brokerage.jobs_difference(%s, %s, %s)"),
             rows("select * from brokerage.rejection_difference(%s, %s, %s)"),
-        )
+        )  # fmt: skip
 
 
 def _changed_profile(

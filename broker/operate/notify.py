@@ -81,17 +81,11 @@ def message(setup: str, target: str, notifications: Sequence[Notification]) -> d
     """Build the body for a webhook."""
     alerts = [_alert(setup, one) for one in notifications]
     return {
-        "version": "4",
-        "receiver": target,
-        "status": "firing" if any(alert["status"] == "firing" for alert in alerts) else "resolved",
-        "groupKey": setup,
-        "groupLabels": {"setup": setup},
-        "commonLabels": {"setup": setup},
-        "commonAnnotations": {},
-        "truncatedAlerts": 0,
-        "externalURL": "",
-        "alerts": alerts,
-    }
+        "version": "4", "receiver": target,
+        "status": "firing" if any(alert["status"] == "firing" for alert in alerts) else "resolved", "groupKey": setup,
+        "groupLabels": {"setup": setup}, "commonLabels": {"setup": setup}, "commonAnnotations": {},
+        "truncatedAlerts": 0, "externalURL": "", "alerts": alerts,
+    }  # fmt: skip
 
 
 def _alert(setup: str, one: Notification) -> dict[str, Any]:

@@ -132,11 +132,8 @@ def stored_decision(
     if not found and run is not None:
         runs = rows_of(connection, f"{query} true order by run_id desc limit 5", setup, task)
         hint = "runs that did, the last first: " + ", ".join(str(row["run_id"]) for row in runs)
-        raise NoSuchThing(
-            f"run {run} decided nothing for task {task} of setup {setup}",
-            hint if runs else "no run has decided it",
-            "PB004",
-        )
+        fault = f"run {run} decided nothing for task {task} of setup {setup}"
+        raise NoSuchThing(fault, hint if runs else "no run has decided it", "PB004")
     if not found:
         return None
     query = """select queue, verdict, rank, weight, jobs, rule, criteria, reason

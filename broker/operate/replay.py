@@ -73,13 +73,9 @@ def replay(
     for number in [run] if newest is None else _newest(connection, setup, newest):
         when = (setup, since, until, number)
         rows += rows_of(
-            connection,
-            "select * from brokerage.replay(%s, %s::interval, %s::interval, %s, %s, %s::jsonb, %s::text[])",
-            *when,
-            profile,
-            json_text(changes or {}),
-            list(without),
-        )
+            connection, "select * from brokerage.replay(%s, %s::interval, %s::interval, %s, %s, %s::jsonb, %s::text[])",
+            *when, profile, json_text(changes or {}), list(without),
+        )  # fmt: skip
         for row in rows_of(
             connection, "select * from brokerage.replay_changes(%s, %s::interval, %s::interval, %s)", *when
         ):

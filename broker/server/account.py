@@ -90,10 +90,8 @@ def of(home: Path, name: str | None = None) -> Account:
     if entry.pw_uid == 0:
         raise EmbeddedError("PostgreSQL refuses to run as root", "name another account")
     if owner and owner.st_uid != entry.pw_uid:
-        raise EmbeddedError(
-            f"the server's data in {home} belongs to uid {owner.st_uid}, not to {name}",
-            f"move it: broker down; chown -R {name}: {data} {data.parent}/socket; broker up",
-        )
+        fault = f"the server's data in {home} belongs to uid {owner.st_uid}, not to {name}"
+        raise EmbeddedError(fault, f"move it: broker down; chown -R {name}: {data} {data.parent}/socket; broker up")
     return Account(entry.pw_uid, entry.pw_gid)
 
 

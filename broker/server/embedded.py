@@ -205,10 +205,8 @@ def _password(home: Path, name: str = "password") -> str:
     try:
         return file.read_text().strip()
     except PermissionError:
-        raise EmbeddedError(
-            f"the embedded server in {home} belongs to another user",
-            "set BROKER_HOME to a folder of your own, or ask its owner for a DSN",
-        ) from None
+        fault = f"the embedded server in {home} belongs to another user"
+        raise EmbeddedError(fault, "set BROKER_HOME to a folder of your own, or ask its owner for a DSN") from None
     except FileNotFoundError:
         raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start again") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -279,10 +277,9 @@ def _require_reachable(home: Path, account: Account) -> None:
         mode = folder.stat()
         allowed = 0o100 if mode.st_uid == account.uid else 0o010 if mode.st_gid == account.gid else 0o001
         if not mode.st_mode & allowed:
-            raise EmbeddedError(
-                f"the server runs as uid {account.uid}, which cannot pass through the folder {folder}",
-                "set BROKER_HOME to a folder that everybody can pass through, such as /var/lib/pgbroker",
-            )
+            fault = f"the server runs as uid {account.uid}, which cannot pass through the folder {folder}"
+            hint = "set BROKER_HOME to a folder that everybody can pass through, such as /var/lib/pgbroker"
+            raise EmbeddedError(fault, hint)
 
 
 def _require_own(home: Path) -> None:

@@ -213,10 +213,8 @@ def _lock_data(cluster: Path) -> int | None:
             if time.monotonic() > deadline:
                 os.close(descriptor)
                 found = ", ".join(map(str, _server_children(cluster))) or "not of this container"
-                raise EmbeddedError(
-                    f"processes of a killed server still work on the data: {found}",
-                    "wait until they end, or end them with kill (without -9)",
-                ) from None
+                fault = f"processes of a killed server still work on the data: {found}"
+                raise EmbeddedError(fault, "wait until they end, or end them with kill (without -9)") from None
             time.sleep(0.02)
     os.close(descriptor)
     return None

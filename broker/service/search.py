@@ -153,13 +153,9 @@ def page(view: View, given: Values, search: Search, scope: Sequence[str], offset
     # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call again
     is_first = search.limit == ROWS and not (offset or search.search or search.cursor)
     shape = _Shape(
-        tuple(selected),
-        tuple(order),
-        conditions,
-        None if key is None else tuple(value is not None for value in key),
-        ROWS + 1 if is_first else None,
-        bool(offset),
-    )
+        tuple(selected), tuple(order), conditions, None if key is None else tuple(value is not None for value in key),
+        ROWS + 1 if is_first else None, bool(offset),
+    )  # fmt: skip
     made = _page_text(view, shape)
     values |= {f"key{number}": value for number, value in enumerate(key or ())}
     values |= {"limit": search.limit + 1, "offset": offset, **given}

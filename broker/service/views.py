@@ -75,14 +75,9 @@ def _view(of: List) -> View:
     search = of.search or Search()
     of_setup = table.c.setup == _SETUP
     return View(
-        of.view,
-        {name: table.c[one.source] for name, one in of.columns.items()},
-        table,
-        of.order,
-        of.nullable,
-        search,
+        of.view, {name: table.c[one.source] for name, one in of.columns.items()}, table, of.order, of.nullable, search,
         or_(of_setup, table.c.setup.is_(None)) if search.general else of_setup,
-    )
+    )  # fmt: skip
 
 
 OWN_SOURCE = func.taskqueue.own_jobs(

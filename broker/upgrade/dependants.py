@@ -108,18 +108,14 @@ class _Walk:
                 self.visit(depender, dependent, standing)
             else:
                 other = describe(self.cur, depender, dependent)
-                raise UpgradeError(
-                    f"{standing.title} must be dropped to be changed, and {other.name} depends on it",
-                    "take that dependency away in a revision, or keep the signature as it is",
-                )
+                fault = f"{standing.title} must be dropped to be changed, and {other.name} depends on it"
+                raise UpgradeError(fault, "take that dependency away in a revision, or keep the signature as it is")
         if catalogue == "pg_type":
             return
         if standing.kind == "other":
             title = below.title if below else "an object"
-            raise UpgradeError(
-                f"{title} must be dropped to be changed, and {standing.name} depends on it",
-                f"drop {standing.name} first and make it again after the upgrade",
-            )
+            fault = f"{title} must be dropped to be changed, and {standing.name} depends on it"
+            raise UpgradeError(fault, f"drop {standing.name} first and make it again after the upgrade")
         self.found.append(standing)
 
 

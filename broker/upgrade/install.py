@@ -180,10 +180,9 @@ class Installer:
             if not ours:
                 self._saved.append((standing, foreign.save(cur, standing)))
                 if not foreign.acting_as(cur, self.owner, standing.owner):
-                    raise UpgradeError(
-                        f"{standing.title}, owned by {standing.owner}, stands on what must be dropped to be changed",
-                        f"upgrade as a superuser or a member of {standing.owner}, or drop it before",
-                    )
+                    fault = f"{standing.title}, owned by {standing.owner}, stands on what must be dropped to be changed"
+                    hint = f"upgrade as a superuser or a member of {standing.owner}, or drop it before"
+                    raise UpgradeError(fault, hint)
             name = sql.Identifier(standing.schema, standing.name)
             if standing.kind == "trigger":
                 statement = sql.SQL("drop trigger {} on {}").format(
@@ -237,11 +236,8 @@ class Installer:
         except psycopg.Error as error:
             if concurrent(error):
                 raise
-            raise UpgradeError(
-                f"{thing.path}: {error.diag.message_primary or error}",
-                error.diag.message_hint or error.diag.message_detail,
-                error.sqlstate,
-            ) from error
+            fault = f"{thing.path}: {error.diag.message_primary or error}"
+            raise UpgradeError(fault, error.diag.message_hint or error.diag.message_detail, error.sqlstate) from error
         self._dropped.discard(key)
         self.changes.written.append(title(thing.kind, key))
 

@@ -71,10 +71,8 @@ class Program:
                 hint = _install(installed_release, before[-1])
             raise UpgradeError("this build carries no earlier release", hint)
         if version(installed_release) <= version(earlier.release):
-            raise UpgradeError(
-                f"this build goes back to {earlier.release}, the database is at release {installed_release}",
-                _install(installed_release, "the release before it"),
-            )
+            fault = f"this build goes back to {earlier.release}, the database is at release {installed_release}"
+            raise UpgradeError(fault, _install(installed_release, "the release before it"))
         return earlier
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:

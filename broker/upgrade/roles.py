@@ -27,10 +27,8 @@ class Roles:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,49}", self.prefix) or self.prefix.startswith("pg_"):
-            raise UpgradeError(
-                f"role prefix {self.prefix!r}: not the beginning of a role's name",
-                "lower-case letters, digits and underscores, at most 50, not beginning with a digit or pg_",
-            )
+            hint = "lower-case letters, digits and underscores, at most 50, not beginning with a digit or pg_"
+            raise UpgradeError(f"role prefix {self.prefix!r}: not the beginning of a role's name", hint)
 
     def name(self, kind: str) -> str:
         """Name of the role of one kind: one of KINDS."""
@@ -119,10 +117,9 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
     todo = _missing(conn, roles)
     if todo:
         script = "\n".join(statement.as_string(conn) + ";" for statement in todo)
-        raise UpgradeError(
-            f"{_scalar(conn, 'select session_user')} may not make the roles of pgbroker, or act as their owner",
-            f"let a superuser, or a login with {_needed(conn, roles, todo)}, run this first:\n{script}",
-        )
+        fault = f"{_scalar(conn, 'select session_user')} may not make the roles of pgbroker, or act as their owner"
+        hint = f"let a superuser, or a login with {_needed(conn, roles, todo)}, run this first:\n{script}"
+        raise UpgradeError(fault, hint)
 
 
 def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed]) -> str:

@@ -43,10 +43,8 @@ class Report:
 
 def _names(found: Installed, asked: str | None) -> roles.Roles:
     if found.role_prefix and asked is not None and found.role_prefix != asked:
-        raise UpgradeError(
-            f"this database was installed with the role prefix {found.role_prefix}, not {asked}",
-            "leave the prefix out: the database knows it",
-        )
+        fault = f"this database was installed with the role prefix {found.role_prefix}, not {asked}"
+        raise UpgradeError(fault, "leave the prefix out: the database knows it")
     return roles.Roles(asked if asked is not None else found.role_prefix or roles.DEFAULT_PREFIX)
 
 
@@ -200,10 +198,8 @@ def _schema_names() -> Iterator[None]:
     try:
         yield
     except errors.DuplicateSchema as error:
-        raise UpgradeError(
-            f"{error.diag.message_primary}, and it is not ours",
-            "create a database of its own for pgbroker (create database broker): the schemas need their names",
-        ) from error
+        hint = "create a database of its own for pgbroker (create database broker): the schemas need their names"
+        raise UpgradeError(f"{error.diag.message_primary}, and it is not ours", hint) from error
 
 
 def _repairable(cur: Cursor, left: state.State, before: state.State, names: roles.Roles) -> set[str]:
@@ -225,10 +221,9 @@ def _own_again(cur: Cursor, difference: state.Difference, names: roles.Roles) ->
         # The item is kind and name as PostgreSQL wrote them.
         cur.execute(f"alter {difference.item} owner to {sql.Identifier(names.owner).as_string(cur)}".encode())
     except errors.InsufficientPrivilege as error:
-        raise UpgradeError(
-            f"{difference.item} is owned by {difference.found} instead of {names.owner}",
-            f"let {difference.found} or a superuser run: alter {difference.item} owner to {names.owner}",
-        ) from error
+        fault = f"{difference.item} is owned by {difference.found} instead of {names.owner}"
+        hint = f"let {difference.found} or a superuser run: alter {difference.item} owner to {names.owner}"
+        raise UpgradeError(fault, hint) from error
     take_role(cur, names.owner)
 
 

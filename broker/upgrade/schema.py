@@ -180,10 +180,8 @@ def render(dsn: str, *, program: Program | None = None) -> dict[str, str]:
     with connect(dsn, autocommit=True) as admin:
         major = admin.info.server_version // 10000
     if major != MAJOR:
-        raise UpgradeError(
-            f"tables.sql is written by PostgreSQL {MAJOR}, this server is {major}",
-            "use the embedded server: leave --dsn, BROKER_DSN and PG* out",
-        )
+        fault = f"tables.sql is written by PostgreSQL {MAJOR}, this server is {major}"
+        raise UpgradeError(fault, "use the embedded server: leave --dsn, BROKER_DSN and PG* out")
     with fresh_install(dsn, program) as (scratch, _), connect(scratch) as conn:
         return tables(conn)
 

@@ -102,10 +102,8 @@ def load(
                 checked.append((name, one))
                 loaded.ignored += one.reading.ignored
                 if one.reading.ignored and not lenient:
-                    raise BadRequest(
-                        f"not known here: {', '.join(one.reading.ignored)}",
-                        f"{'; '.join(one.reading.hints[:_HINTS])}; load --lenient leaves out what is not known",
-                    )
+                    hint = f"{'; '.join(one.reading.hints[:_HINTS])}; load --lenient leaves out what is not known"
+                    raise BadRequest(f"not known here: {', '.join(one.reading.ignored)}", hint)
         loaded.kept = _kept(kept for _, one in checked for kept in one.reading.kept)
         replaced: set[tuple[str, str]] = set()
         for name, one in checked:
@@ -367,10 +365,8 @@ def parse(text: str, name: str) -> World:
     world = parse_json(text, name)
     if not isinstance(world, dict):
         _refuse_export(name, world)
-        raise BadRequest(
-            f"{name} holds no JSON object",
-            f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}',
-        )
+        fault = f"{name} holds no JSON object"
+        raise BadRequest(fault, f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}')
     return world
 
 

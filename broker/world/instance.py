@@ -38,11 +38,8 @@ def _write_step(_: Any, rows: Rows) -> Row:
 SECTIONS = {
     "instances": listed("instance.instance", _INSTANCE, "`[{...}]`, by their id"),
     "instance_jobs": Section(
-        ("instance.step",),
-        _read_steps,
-        _write_step,
-        shape="array",
+        ("instance.step",), _read_steps, _write_step, shape="array",
         looks="`[{...}]`, by their id; `cpu` and `ram` a number, or a text: an expression of `inputs`",
         described=[Described("instance.step", "", _STEP)],
     ),
-}
+}  # fmt: skip

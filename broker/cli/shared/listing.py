@@ -173,10 +173,8 @@ def refuse_unknown(connection: "Connection", of: List, setup: str | None, given:
         option = (used.names or (f"--{name}",))[0]
         there = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
         near = get_close_matches(str(value), names, 1)
-        raise BadRequest(
-            f"{option} is {value}, which is none of: {there or '(there are none)'}",
-            f"the nearest is {near[0]}" if near else "name one of them",
-        )
+        fault = f"{option} is {value}, which is none of: {there or '(there are none)'}"
+        raise BadRequest(fault, f"the nearest is {near[0]}" if near else "name one of them")
 
 
 def moment_of(connection: "Connection", setup: str | None) -> datetime:

@@ -184,11 +184,8 @@ class _Table:
             wraps = narrow and self.width([place], narrow=True) < self.width([place], narrow=False)
             shown.add_column(
                 Text(heading.replace(" ", "\n") if cell_len(heading) > size else heading),
-                justify="right" if self.right[place] else "left",
-                overflow="fold",
-                no_wrap=not wraps,
-                min_width=size,
-            )
+                justify="right" if self.right[place] else "left", overflow="fold", no_wrap=not wraps, min_width=size,
+            )  # fmt: skip
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))
         return Group(Text(self.title, style="bold"), shown)  # a title set on the table would be as narrow as the table

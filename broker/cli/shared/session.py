@@ -50,13 +50,10 @@ def _remember_setup(value: str) -> str:
 Setup = Annotated[
     str,
     typer.Option(
-        callback=_remember_setup,
-        envvar=SETUP,
-        show_envvar=False,
-        help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.",
-        autocompletion=setups,
+        callback=_remember_setup, envvar=SETUP, show_envvar=False,
+        help=f"The tenant: DIRAC's Setup, PanDA's vo; else {SETUP}.", autocompletion=setups,
     ),
-]
+]  # fmt: skip
 """The type of a command's parameter `setup: Setup = "default"`."""
 
 Job = Annotated[int, typer.Argument(metavar="JOB", min=0, max=2**63 - 1, help="The job's id.")]

@@ -48,13 +48,9 @@ def _words(step: "Step") -> str:
         f"{step.minute // 60:3}:{step.minute % 60:02}",
         f"{used:,} of {slots:,} cores ({used / slots if slots else 0:.0%})",
         f"{states.get('assigned', 0) + states.get('defined', 0):,} wait for input",
-        f"{states.get('activated', 0):,} in TaskQueues",
-        f"{states.get('running', 0):,} run",
-        f"{step.finished:,} finished",
-        f"{step.failed:,} failed",
-        f"{step.rebrokered:,} rebrokered",
-        *step.troubles,
-    ]
+        f"{states.get('activated', 0):,} in TaskQueues", f"{states.get('running', 0):,} run",
+        f"{step.finished:,} finished", f"{step.failed:,} failed", f"{step.rebrokered:,} rebrokered", *step.troubles,
+    ]  # fmt: skip
     return ", ".join(parts)
 
 

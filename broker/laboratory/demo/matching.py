@@ -253,21 +253,12 @@ def summary(connection: Connection, plan: Plan, agents: int, work: Work, loading
     """The figures of a run: the loaded jobs (in `loading` seconds), the taken jobs, and the proof."""
     setup = plan.setup
     return {
-        "data": LABEL,
-        "setup": setup,
-        "jobs": work.inserted,
-        "task_queues": work.task_queues,
-        "jobs_loaded_per_second": round(work.inserted / loading),
-        "agents": agents,
-        "seconds": plan.seconds,
-        "matches": len(work.taken),
-        "matches_per_second": round(len(work.taken) / plan.seconds, 1),
-        "calls_without_match": work.empty,
-        "latency_ms": latency(work),
-        "errors": work.errors,
+        "data": LABEL, "setup": setup, "jobs": work.inserted, "task_queues": work.task_queues,
+        "jobs_loaded_per_second": round(work.inserted / loading), "agents": agents, "seconds": plan.seconds,
+        "matches": len(work.taken), "matches_per_second": round(len(work.taken) / plan.seconds, 1),
+        "calls_without_match": work.empty, "latency_ms": latency(work), "errors": work.errors,
         "taken_and_inserted_by_group": taken_and_inserted(work.taken_by_group, work.by_group),
         "taken_and_inserted_by_cpu_bucket": taken_and_inserted(work.taken_by_bucket, work.by_bucket),
         "matched": [{"match": match, "resource": resource} for match, resource in work.samples.values()],
-        "not_matched": unmatched(connection, setup, plan.seed),
-        "proof": prove(connection, setup, work),
-    }
+        "not_matched": unmatched(connection, setup, plan.seed), "proof": prove(connection, setup, work),
+    }  # fmt: skip

@@ -66,21 +66,17 @@ def grid(
         production.make_tasks(stream("tasks"), production.supply_of(members, nucleus_places, busy, datasets), tasks)
     )
     world = {
-        "setup": setup,
-        "config": dict(_CONFIG),
-        "queues": {queue.name: queue.row for queue in members},
+        "setup": setup, "config": dict(_CONFIG), "queues": {queue.name: queue.row for queue in members},
         "nuclei": {place.name: sites.nucleus_row(place) for place in nucleus_places},
         "storages": sites.make_storages(stream("storages"), places),
         "links": list(sites.make_links(stream("links"), places, busy)),
         "datasets": {item.name: item.row for item in datasets} | data.pseudo_datasets(made),
         "statistics": list(counts.make_statistics(stream("statistics"), members, nucleus_places)),
-        "software": software.make_software(stream("software"), members),
-        "worker_gpus": software.worker_gpus(members),
+        "software": software.make_software(stream("software"), members), "worker_gpus": software.worker_gpus(members),
         "shares": counts.share_figures(stream("shares")),
         "to_running_rate": counts.to_running_rates(stream("rates"), members),
-        "remaining_work": counts.remaining_work(stream("work"), nucleus_places),
-        "tasks": made,
-    }
+        "remaining_work": counts.remaining_work(stream("work"), nucleus_places), "tasks": made,
+    }  # fmt: skip
     if user_tasks:
         analysis.add(world, stream("analysis"), places, members, user_tasks)
     return world

@@ -154,35 +154,19 @@ def _tasks(
         priority = rng.choice((1_000, 1_000, 900, 800, 2_000 if rng.random() < 0.1 else 700))
         cores = rng.choices((1, 8), (95, 5))[0]
         task: Row = {
-            "id": _FIRST_TASK + index,
-            "label": "user",
-            "gshare": share,
-            "status": rng.choice(("ready", "running", "running", "pending")),
-            "user": user,
-            "processing_type": "panda-client-jedi-athena",
-            "task_priority": priority,
-            "current_priority": priority - rng.choice((0, 0, 50, 200)),
-            "core_count": cores,
-            "ram_count": rng.choice((2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 3_000, 4_000)),
-            "ram_unit": "MBPerCore",
-            "cpu_time": round(log(rng, 0.05, 5), 2),
-            "cpu_time_unit": "HS06sPerEvent",
-            "cpu_efficiency": 90,
-            "base_walltime": 600,
-            "out_disk_count": rng.choice((5, 50, 200)),
-            "out_disk_unit": "kB",
-            "work_disk_count": rng.choice((None, 500, 2_000)),
-            "work_disk_unit": "MB",
-            "io_intensity": round(log(rng, 10, 3_000)),
-            "disk_io": round(log(rng, 50, 3_000)),
-            "architecture": rng.choice(_PLATFORMS),
-            "trans_home": f"AnalysisTransforms-{release.replace('-', '_')}",
-            "trans_uses": None,
-            "task_class": rng.choices((2, 1, 0, -1), (5, 45, 35, 15))[0],
-            "resource_type": "MCORE" if cores > 1 else "SCORE",
-            **_input(rng, datasets),
-            **_of_kind(rng, kind),
-        }
+            "id": _FIRST_TASK + index, "label": "user", "gshare": share,
+            "status": rng.choice(("ready", "running", "running", "pending")), "user": user,
+            "processing_type": "panda-client-jedi-athena", "task_priority": priority,
+            "current_priority": priority - rng.choice((0, 0, 50, 200)), "core_count": cores,
+            "ram_count": rng.choice((2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 3_000, 4_000)), "ram_unit": "MBPerCore",
+            "cpu_time": round(log(rng, 0.05, 5), 2), "cpu_time_unit": "HS06sPerEvent", "cpu_efficiency": 90,
+            "base_walltime": 600, "out_disk_count": rng.choice((5, 50, 200)), "out_disk_unit": "kB",
+            "work_disk_count": rng.choice((None, 500, 2_000)), "work_disk_unit": "MB",
+            "io_intensity": round(log(rng, 10, 3_000)), "disk_io": round(log(rng, 50, 3_000)),
+            "architecture": rng.choice(_PLATFORMS), "trans_home": f"AnalysisTransforms-{release.replace('-', '_')}",
+            "trans_uses": None, "task_class": rng.choices((2, 1, 0, -1), (5, 45, 35, 15))[0],
+            "resource_type": "MCORE" if cores > 1 else "SCORE", **_input(rng, datasets), **_of_kind(rng, kind),
+        }  # fmt: skip
         if share == "Group Analysis":
             task["working_group"] = rng.choice(_GROUPS)
         yield task | _wishes(rng, task, queues) | _history(rng, queues)

@@ -65,28 +65,15 @@ def _usual(rng: random.Random) -> Row:
     release, platform = rng.choices(RELEASES, RELEASE_WEIGHTS)[0]
     priority = rng.choice((300, 400, 450, 500, 500, 550, 600, 700))
     return {
-        "label": "managed",
-        "gshare": "MC Default",
-        "status": rng.choice(("ready", "running", "running", "pending")),
-        "user": f"syn-production-{rng.randrange(1, 5)}",
-        "processing_type": "simul",
-        "task_priority": priority,
-        "current_priority": priority + rng.choice((0, 0, 20, 50)),
-        "core_count": 8,
-        "ram_count": 2_000,
-        "ram_unit": "MBPerCore",
-        "base_ram_count": rng.choice((0, 0, 500)),
-        "cpu_time_unit": "HS06sPerEvent",
-        "cpu_efficiency": rng.choice((80, 90, 90, 95)),
-        "base_walltime": rng.choice((0, 300, 600)),
-        "out_disk_unit": "kBPerEvent",
-        "work_disk_count": rng.choice((None, 100, 500, 1_000, 3_000)),
-        "work_disk_unit": "MB",
-        "io_intensity": round(log(rng, 5, 150)),
-        "disk_io": round(log(rng, 50, 3_000)),
-        "architecture": platform,
-        "trans_home": release,
-    }
+        "label": "managed", "gshare": "MC Default", "status": rng.choice(("ready", "running", "running", "pending")),
+        "user": f"syn-production-{rng.randrange(1, 5)}", "processing_type": "simul", "task_priority": priority,
+        "current_priority": priority + rng.choice((0, 0, 20, 50)), "core_count": 8, "ram_count": 2_000,
+        "ram_unit": "MBPerCore", "base_ram_count": rng.choice((0, 0, 500)), "cpu_time_unit": "HS06sPerEvent",
+        "cpu_efficiency": rng.choice((80, 90, 90, 95)), "base_walltime": rng.choice((0, 300, 600)),
+        "out_disk_unit": "kBPerEvent", "work_disk_count": rng.choice((None, 100, 500, 1_000, 3_000)),
+        "work_disk_unit": "MB", "io_intensity": round(log(rng, 5, 150)), "disk_io": round(log(rng, 50, 3_000)),
+        "architecture": platform, "trans_home": release,
+    }  # fmt: skip
 
 
 def _promote(rng: random.Random, task: Row) -> None:
@@ -129,15 +116,10 @@ def _reading(rng: random.Random, supply: _Supply, kind: str, **split: int) -> Ro
 def _evgen(rng: random.Random, supply_of: _Supply) -> Row:
     cores, seconds = 8 if rng.random() < 0.2 else 1, round(log(rng, 20, 2_000))
     return {
-        "processing_type": "evgen",
-        "input": [PSEUDO_DATASETS[seconds % len(PSEUDO_DATASETS)]],
-        "core_count": cores,
-        "cpu_time": seconds,
-        "base_walltime": round(log(rng, 300, 3_600)),
-        "out_disk_count": 100,
-        "io_intensity": round(log(rng, 1, 20)),
-        "split": {"nFilesPerJob": 1, "nEventsPerJob": GENERATED_EVENTS},
-    }
+        "processing_type": "evgen", "input": [PSEUDO_DATASETS[seconds % len(PSEUDO_DATASETS)]], "core_count": cores,
+        "cpu_time": seconds, "base_walltime": round(log(rng, 300, 3_600)), "out_disk_count": 100,
+        "io_intensity": round(log(rng, 1, 20)), "split": {"nFilesPerJob": 1, "nEventsPerJob": GENERATED_EVENTS},
+    }  # fmt: skip
 
 
 def _simul(rng: random.Random, supply: _Supply) -> Row:
@@ -176,13 +158,10 @@ def _reprocessing(rng: random.Random, supply: _Supply) -> Row:
         row["split"]["inputPreStaging"] = 1
     return {
         "gshare": rng.choice(("Reprocessing default", "Reprocessing default", "Heavy Ion")),
-        "processing_type": "reprocessing",
-        "cpu_time": round(log(rng, 100, 500)),
-        "out_disk_count": round(log(rng, 100, 500)),
-        "out_disk_unit": "kB",
-        "io_intensity": round(log(rng, 50, 800)),
+        "processing_type": "reprocessing", "cpu_time": round(log(rng, 100, 500)),
+        "out_disk_count": round(log(rng, 100, 500)), "out_disk_unit": "kB", "io_intensity": round(log(rng, 50, 800)),
         **row,
-    }
+    }  # fmt: skip
 
 
 def _derivation(rng: random.Random, supply: _Supply) -> Row:
@@ -190,16 +169,11 @@ def _derivation(rng: random.Random, supply: _Supply) -> Row:
     if rng.random() < 0.8:
         row["split"]["allowInputLAN"] = 2 if rng.random() < 0.1 else 1
     return {
-        "gshare": rng.choice(("MC Default", "Reprocessing default")),
-        "processing_type": "deriv",
-        "core_count": rng.choice((1, 8, 8)),
-        "cpu_time": round(log(rng, 5, 40)),
-        "ram_count": rng.choice((2_000, 2_000, 2_500, 3_000)),
-        "out_disk_count": round(log(rng, 50, 300)),
-        "out_disk_unit": "kB",
-        "io_intensity": round(log(rng, 100, 3_000)),
-        **row,
-    }
+        "gshare": rng.choice(("MC Default", "Reprocessing default")), "processing_type": "deriv",
+        "core_count": rng.choice((1, 8, 8)), "cpu_time": round(log(rng, 5, 40)),
+        "ram_count": rng.choice((2_000, 2_000, 2_500, 3_000)), "out_disk_count": round(log(rng, 50, 300)),
+        "out_disk_unit": "kB", "io_intensity": round(log(rng, 100, 3_000)), **row,
+    }  # fmt: skip
 
 
 def _group(rng: random.Random, supply: _Supply) -> Row:

@@ -109,16 +109,13 @@ def make_places(rng: random.Random, queues: int, nuclei: int | None) -> list[Pla
     bare = {2: "only", 5: "allow", 9: "allow"}
     return [
         Place(
-            name=name,
-            country=name.split("-")[1],
-            nucleus=index < nuclei,
+            name=name, country=name.split("-")[1], nucleus=index < nuclei,
             disk=rng.choice(names[:nuclei]) if index >= nuclei and index % 10 == 0 else name,
-            tape=index < nuclei and index % 3 == 0,
-            bare=bare.get(index) if index < nuclei else None,
+            tape=index < nuclei and index % 3 == 0, bare=bare.get(index) if index < nuclei else None,
             corepower=round(rng.uniform(8, 25), 2),
         )
         for index, name in enumerate(names)
-    ]
+    ]  # fmt: skip
 
 
 def make_queues(rng: random.Random, places: Sequence[Place], number: int) -> list[Queue]:
@@ -209,13 +206,10 @@ def _policy(rng: random.Random, kind: str, place: Place, size: int) -> Row:
         "fairsharepolicy": rng.choice(_POLICIES) if rng.random() < 0.08 else None,
         "jobseed": weighted(rng, {"all": 45, "std": 30, "eshigh": 20, "es": 2}),
         "pledgedcpu": -1 if opportunistic else rng.choice((None, size, size * 3 // 4)),
-        "transferringlimit": rng.choice((0, 2_000, 3_000, 5_000)),
-        "transtimehi": rng.choice((2, 3)),
-        "transtimelo": rng.choice((5, 7)),
-        "catchall": ",".join(flags),
-        "params": {"unified_dispatch": True} if kind in ("UCORE", "ARM") else {},
-        "uconfig": {},
-    }
+        "transferringlimit": rng.choice((0, 2_000, 3_000, 5_000)), "transtimehi": rng.choice((2, 3)),
+        "transtimelo": rng.choice((5, 7)), "catchall": ",".join(flags),
+        "params": {"unified_dispatch": True} if kind in ("UCORE", "ARM") else {}, "uconfig": {},
+    }  # fmt: skip
 
 
 def _measured(rng: random.Random, shape: _Shape, size: int, *, running: bool) -> Row:

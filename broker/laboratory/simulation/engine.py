@@ -401,18 +401,10 @@ class Run:
         for (_, how, _), number in self.ends.items():
             ended[how] += number
         step = Step(
-            minute=minute,
-            used=used,
-            slots=slots,
-            states=self._states,
-            by_share=by_share,
-            matched=sum(ended.values()) + len(self._running),
-            finished=ended["finished"],
-            failed=ended["failed"] + ended["lost"],
-            rebrokered=self._rebrokered,
-            transfers=len(self._transfers),
-            tasks=self.tasks,
-            troubles=tuple(self.scenario.troubles[number].kind for number in sorted(self._awake)),
-        )
+            minute=minute, used=used, slots=slots, states=self._states, by_share=by_share,
+            matched=sum(ended.values()) + len(self._running), finished=ended["finished"],
+            failed=ended["failed"] + ended["lost"], rebrokered=self._rebrokered, transfers=len(self._transfers),
+            tasks=self.tasks, troubles=tuple(self.scenario.troubles[number].kind for number in sorted(self._awake)),
+        )  # fmt: skip
         self.steps.append(step)
         return step

@@ -22,23 +22,13 @@ def figures(run: Run) -> Row:
     faults = run.calls.faults()
     waiting = _waiting_cores(run, rows)
     return {
-        "scenario": run.scenario.name,
-        "seed": run.seed,
-        "hours": round(run.over / 60, 2),
-        "queues": len(run.supply.queues),
-        "cores": run.supply.cores,
-        "tasks": run.tasks,
-        "jobs": len(rows),
-        "jobs_an_hour": round(len(rows) / (max(run.over, run.scenario.tick) / 60)),
-        "busy": _busy(run, waiting),
-        "waits": _waits(run, rows),
-        "shares": _shares(run, rows),
-        "resources": _resources(run, rows),
-        "sites": _sites(run, waiting),
-        "clouds": _clouds(run),
-        "troubles": _troubles(run),
+        "scenario": run.scenario.name, "seed": run.seed, "hours": round(run.over / 60, 2),
+        "queues": len(run.supply.queues), "cores": run.supply.cores, "tasks": run.tasks, "jobs": len(rows),
+        "jobs_an_hour": round(len(rows) / (max(run.over, run.scenario.tick) / 60)), "busy": _busy(run, waiting),
+        "waits": _waits(run, rows), "shares": _shares(run, rows), "resources": _resources(run, rows),
+        "sites": _sites(run, waiting), "clouds": _clouds(run), "troubles": _troubles(run),
         "conservation": _conservation(run, rows, faults),
-    }
+    }  # fmt: skip
 
 
 def _minute(moment: datetime) -> float:
@@ -283,17 +273,13 @@ def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> R
     counted = run.calls.counts()
     held = {row["job_id"] for row in rows if row["status"] in ("sent", "starting", "running")}
     return {
-        "made": len(rows),
-        "ended": len(rows) - alive,
-        "alive": alive,
-        "unknown": len({row["job_id"] for row in rows} ^ run.jobs.keys()),
-        "states": dict(sorted(states.items())),
-        "doubled": run.doubled,
-        "parts_doubled": sum(number > 1 for number in parts.values()),
+        "made": len(rows), "ended": len(rows) - alive, "alive": alive,
+        "unknown": len({row["job_id"] for row in rows} ^ run.jobs.keys()), "states": dict(sorted(states.items())),
+        "doubled": run.doubled, "parts_doubled": sum(number > 1 for number in parts.values()),
         "leases_too_many": run.calls.leases() - len(held),
         "counted_wrongly": sum(abs(counted[status] - states[status]) for status in {*counted, *states}),
         "faults": dict(faults),
-    }
+    }  # fmt: skip
 
 
 def holds(found: Row) -> bool:

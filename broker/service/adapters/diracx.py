@@ -55,17 +55,12 @@ _ALL, _OWN = listed_job.c, OWN_SOURCE.c
 JOBS = replace(
     VIEWS["jobs"],
     columns={
-        "JobID": _ALL.job_id,
-        "Site": _ALL.site,
-        "OwnerGroup": _ALL.gshare,
-        "LastUpdateTime": _ALL.since,
-        "Owner": _ALL.user_name,
-        "Status": _status(_ALL.status, _ALL.lease_state == _constant("running")),
-        "SubmissionTime": _ALL.created,
-        "UserPriority": _ALL.priority,
+        "JobID": _ALL.job_id, "Site": _ALL.site, "OwnerGroup": _ALL.gshare, "LastUpdateTime": _ALL.since,
+        "Owner": _ALL.user_name, "Status": _status(_ALL.status, _ALL.lease_state == _constant("running")),
+        "SubmissionTime": _ALL.created, "UserPriority": _ALL.priority,
     },
     order=(("JobID", True),),
-)
+)  # fmt: skip
 OWN_JOBS = replace(
     OWN["jobs"],
     columns={

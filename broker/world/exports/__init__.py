@@ -76,10 +76,8 @@ def _require_kind(export: str, value: Any) -> None:
         raise BadRequest(f"this is a world, not {EXPORTS[export].what}", "give it without an option: broker load FILE")
     found = recognise(value)
     if found is not None and found.name != export and not is_like(value, EXPORTS[export]):
-        raise BadRequest(
-            f"this looks like {found.what}, not {EXPORTS[export].what}",
-            f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}",
-        )
+        hint = f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}"
+        raise BadRequest(f"this looks like {found.what}, not {EXPORTS[export].what}", hint)
 
 
 def _load_made(connection: Connection, made: Made, setup: str) -> Imported:

@@ -54,10 +54,8 @@ def workers(name: str, value: Any) -> Made:
         sums: Counter[str] = Counter(running=0, submitted=0)
         for at, path, number in _leaves(where, given, ()):
             if len(path) != 4:
-                raise BadRequest(
-                    f"{at} stands {len(path)} levels below its queue",
-                    "workers are {queue: {harvester: {label: {resource type: {status: workers}}}}}",
-                )
+                fault = f"{at} stands {len(path)} levels below its queue"
+                raise BadRequest(fault, "workers are {queue: {harvester: {label: {resource type: {status: workers}}}}}")
             sums[path[-1]] += number
         found[queue] = {"workers": {status: sums[status] for status in ("running", "submitted")}}
     return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))

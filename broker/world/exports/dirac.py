@@ -31,10 +31,8 @@ def task_queues(name: str, value: Any) -> Made:
         if table.lower() not in tables
     ]
     if missing:
-        raise BadRequest(
-            f"{name} has no table {', '.join(missing)}",
-            "dump all tables of TaskQueueDB; an empty table is a file with the names of its columns alone",
-        )
+        hint = "dump all tables of TaskQueueDB; an empty table is a file with the names of its columns alone"
+        raise BadRequest(f"{name} has no table {', '.join(missing)}", hint)
     found = {
         _id(where, row): {
             "requirements": {
@@ -82,8 +80,6 @@ def _queue(found: Mapping[int, Row], where: str, row: Row) -> Row:
     """The TaskQueue that a row of another table belongs to."""
     number = _id(where, row)
     if number not in found:
-        raise BadRequest(
-            f"{where}: TaskQueue {number} is not in tq_TaskQueues",
-            "dump all tables in one transaction: mysqldump --single-transaction",
-        )
+        fault = f"{where}: TaskQueue {number} is not in tq_TaskQueues"
+        raise BadRequest(fault, "dump all tables in one transaction: mysqldump --single-transaction")
     return found[number]

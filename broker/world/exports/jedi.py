@@ -106,10 +106,8 @@ def _given(name: str, value: Any) -> Iterator[tuple[str, int, Row | None, Row, A
         parameters = _small(parameters if parameters is not None else {} if is_row else given)
         task_id = integer(f"{where}.jediTaskID", row.get("jeditaskid", key))
         if task_id is None:
-            raise BadRequest(
-                f"{where} names no task: its parameters have no id before JEDI takes them",
-                'give them under the id of the task, {"41000001": {...}}, or add "jediTaskID"',
-            )
+            fault = f"{where} names no task: its parameters have no id before JEDI takes them"
+            raise BadRequest(fault, 'give them under the id of the task, {"41000001": {...}}, or add "jediTaskID"')
         yield where, task_id, row if is_row else None, parameters, given.get("datasets")
 
 

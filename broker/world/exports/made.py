@@ -25,10 +25,8 @@ def data_of(name: str, value: Any) -> Any:
     if not (isinstance(value, dict) and "success" in value and "data" in value):
         return value
     if value["success"] is not True:
-        raise BadRequest(
-            f"{name} is an answer without success: {json_text(value.get('message'))[:200]}",
-            "ask PanDA again: the answer has no data",
-        )
+        fault = f"{name} is an answer without success: {json_text(value.get('message'))[:200]}"
+        raise BadRequest(fault, "ask PanDA again: the answer has no data")
     return value["data"]
 
 

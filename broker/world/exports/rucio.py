@@ -65,10 +65,8 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
         require(dict, where, given)
         parents = given.get("parents")
         if not parents:
-            raise BadRequest(
-                f"{where} names no dataset that the file is in",
-                'ask Rucio with resolve_parents, or give {"SCOPE:DATASET": [files]}',
-            )
+            fault = f"{where} names no dataset that the file is in"
+            raise BadRequest(fault, 'ask Rucio with resolve_parents, or give {"SCOPE:DATASET": [files]}')
         for at, parent in elements(f"{where}.parents", parents):
             require(str, at, parent)
             yield where, name_of_did(parent), given

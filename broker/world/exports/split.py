@@ -20,12 +20,9 @@ _TAGS: Mapping[str, str] = {
 _WORDS: Mapping[str, Mapping[str, int]] = {
     "useScout": {"no_use": 1, "will_update_requirements": 2, "updated_requirements": 3},
     "limitedSites": {"with_allowlist": 1, "with_denylist": 2, "with_allow_and_denylist": 3},
-    "ipConnectivity": {"full": 1, "http": 2},
-    "ipStack": {"IPv4": 4, "IPv6": 6},
-    "allowInputLAN": {"use": 1, "only": 2},
-    "inputPreStaging": {"notUse": 0, "use": 1},
-    "fullChain": {"only": 1, "require": 2, "capable": 3},
-}
+    "ipConnectivity": {"full": 1, "http": 2}, "ipStack": {"IPv4": 4, "IPv6": 6}, "allowInputLAN": {"use": 1, "only": 2},
+    "inputPreStaging": {"notUse": 0, "use": 1}, "fullChain": {"only": 1, "require": 2, "capable": 3},
+}  # fmt: skip
 """The words that PanDA's interface writes in place of the numbers of a rule."""
 
 _FLAGS = frozenset(
