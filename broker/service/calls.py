@@ -20,6 +20,21 @@ from broker.database_errors import is_lost, is_moving, is_read_only
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]
+
+
+class Rows(list[Row]):
+    """Rows of a statement."""
+
+    def __init__(self, rows: list[Row], cursor: psycopg.AsyncCursor[Any]) -> None:
+        super().__init__(rows)
+        self._cursor = cursor
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self._cursor.description or ()]
+
+
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
 ActAs = tuple[LiteralString, list[str]]
@@ -113,7 +128,7 @@ class Database:
                 await self._look_at_the_others(connection, error)
                 raise
 
-    async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> list[Row]:
+    async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> Rows:
         """Rows of a statement that runs with somebody's role, in a transaction of its own."""
         async with self.pool.connection(_WAIT) as connection:
             return await self._transaction(connection, role, subject, statement, values)
@@ -207,14 +222,14 @@ class Database:
 
     async def _transaction(
         self, connection: Connection, role: str, subject: str, statement: LiteralString, values: Sequence[object]
-    ) -> list[Row]:
+    ) -> Rows:
         try:
             async with connection.pipeline():
                 await connection.execute("begin")
                 await connection.execute(*self._act_as(role, subject))
                 cursor = await connection.execute(statement, values)
                 await connection.execute("commit")
-            return await cursor.fetchall()
+            return Rows(await cursor.fetchall(), cursor)
         except psycopg.Error as error:
             await self._look_at_the_others(connection, error)
             raise
@@ -250,12 +265,12 @@ class ReadTransaction:
         self._connection = connection
         self._act_as = act_as
         self._has_begun = False
-        self._asked: list[tuple[LiteralString, Sequence[object], asyncio.Future[list[Row]]]] = []
+        self._asked: list[tuple[LiteralString, Sequence[object], asyncio.Future[Rows]]] = []
         self._work: asyncio.Task[None] | None = None
 
-    async def rows(self, statement: LiteralString, values: Sequence[object]) -> list[Row]:
+    async def rows(self, statement: LiteralString, values: Sequence[object]) -> Rows:
         """Rows of a statement."""
-        future: asyncio.Future[list[Row]] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Rows] = asyncio.get_running_loop().create_future()
         self._asked.append((statement, values, future))
         if self._work is None:
             self._work = asyncio.create_task(self._send())
@@ -281,14 +296,14 @@ class ReadTransaction:
                         future.set_result(answer)
         self._work = None
 
-    async def _answers(self, asked: Sequence[tuple[LiteralString, Sequence[object]]]) -> list[list[Row]]:
+    async def _answers(self, asked: Sequence[tuple[LiteralString, Sequence[object]]]) -> list[Rows]:
         async with self._connection.pipeline():
             if not self._has_begun:
                 await self._connection.execute(_BEGIN)
                 await self._connection.execute(*self._act_as)
                 self._has_begun = True
             cursors = [await self._connection.execute(statement, values, prepare=True) for statement, values in asked]
-        return [await cursor.fetchall() for cursor in cursors]
+        return [Rows(await cursor.fetchall(), cursor) for cursor in cursors]
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import Connection, Database, ReadTransaction, Row
+from broker.service.calls import Connection, Database, ReadTransaction, Rows
 from broker.service.problems import Problem, encoded
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker
@@ -112,13 +112,13 @@ class Call:
             finally:
                 self._reading = None
 
-    async def rows(self, statement: LiteralString, *values: object) -> list[Row]:
+    async def rows(self, statement: LiteralString, *values: object) -> Rows:
         """Rows of a statement that runs with the caller's role."""
         if self._reading is not None:
             return await self._reading.rows(statement, values)
         return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
 
-    async def rows_of_primary(self, statement: LiteralString, *values: object) -> list[Row]:
+    async def rows_of_primary(self, statement: LiteralString, *values: object) -> Rows:
         """Rows of a statement about the primary itself, which runs with the caller's role."""
         if self.database is self.service.database:
             return await self.rows(statement, *values)

@@ -179,9 +179,7 @@ async def _write(
 
 async def _newest(call: Call, thing: Thing) -> dict[str, Any] | None:
     """The newest change of a thing."""
-    return _first(
-        await call.rows(changes.NEWEST, call.setup, thing.kind, thing.noted, thing.column, thing.column)
-    )  # fmt: skip
+    return _first(await call.rows(changes.NEWEST, call.setup, thing.kind, thing.noted, thing.column, thing.column))
 
 
 def _first(rows: list[Row]) -> dict[str, Any] | None:

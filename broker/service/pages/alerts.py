@@ -27,14 +27,13 @@ _TARGETS: LiteralString = """
     select t.target, t.enabled, t.kind, t.address, t.least_severity, t.repeat_after, t.last_sent_at, t.unsent, t.error
       from alert.target_now t where t.setup = %s order by t.target
 """
-_COLUMNS = "state severity summary rule labels figure since fired_at ended_at"
 _NO_SITES = ("other", "(any site)")
 """The name of the sum of further sites."""
 
 
 async def firing(call: Call) -> list[dict[str, Any]]:
     """At most 200 firing alerts, the most severe first, each with its site and the page of its subject."""
-    rows = await table(call, _COLUMNS, _ALERTS, call.setup, ["firing"])
+    rows = await table(call, _ALERTS, call.setup, ["firing"])
     for row in rows:
         labels = msgspec.json.decode(row["labels"])
         row |= {"site": labels.get("site"), "page": _page(row["figure"], labels)}
@@ -55,11 +54,9 @@ def _page(figure: str | None, labels: Mapping[str, str]) -> str:
 
 async def alerts(call: Call) -> tuple[str, dict[str, Any]]:
     """Firing, pending and ended alerts, the rules, and, for operators, the targets."""
-    targets = "target enabled kind address least_severity repeat_after last_sent_at unsent error"
     return "alerts", {
         "firing": await firing(call),
-        "others": await table(call, _COLUMNS, _ALERTS, call.setup, ["pending", "ended"]),
-        "rules": await table(call, "rule enabled severity condition by_label over lasting origin summary", _RULES,
-                             call.setup),
-        "targets": await table(call, targets, _TARGETS, call.setup) if call.caller.role.endswith("operator") else None,
+        "others": await table(call, _ALERTS, call.setup, ["pending", "ended"]),
+        "rules": await table(call, _RULES, call.setup),
+        "targets": await table(call, _TARGETS, call.setup) if call.caller.role.endswith("operator") else None,
     }  # fmt: skip

@@ -29,8 +29,8 @@ _SETTING: LiteralString = """
 """
 _REQUIRE: Mapping[str, LiteralString] = {"taskqueue": "select taskqueue.require_settings(%s, %s::jsonb)"}
 _LIMIT: LiteralString = """
-    select l.kind, l.site, l.grid_ce, l.attribute, l.value, coalesce(l.ceiling, extract(epoch from l.delay)), l.burst,
-           l.used, l.jobs
+    select l.kind, l.site, l.grid_ce, l.attribute, l.value, coalesce(l.ceiling, extract(epoch from l.delay)) as limit,
+           l.burst, l.used, l.jobs
       from monitor.site_limit l where l.setup = %s and l.limit_id = %s
 """
 _LIMIT_THERE: LiteralString = """
@@ -50,8 +50,9 @@ _VALUE: LiteralString = """
     select c.app, c.value #>> '{}' from resource.config_of(%s) c where c.component = %s and c.key = %s
 """
 _RULE: LiteralString = """
-    select r.parameters -> %s #>> '{}', p.based_on, p.setups, r.source,
-           (select coalesce(string_agg(k, ', ' order by k), 'none') from jsonb_object_keys(r.parameters) k)
+    select r.parameters -> %s #>> '{}' as value, p.based_on, p.setups, r.source,
+           (select coalesce(string_agg(k, ', ' order by k), 'none')
+              from jsonb_object_keys(r.parameters) k) as parameters
       from brokerage.rule_in_force r join monitor.profile p on p.profile = r.profile
      where r.profile = %s and r.algorithm = %s and r.rule = %s
 """
@@ -64,7 +65,7 @@ _DIGITS = 9
 async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A setting, named schema.name."""
     schema, _, name = of.partition(".")
-    found = await table(call, "value meaning default_value type allowed", _SETTING, call.setup, schema, name)
+    found = await table(call, _SETTING, call.setup, schema, name)
     known = one(found, "setting", of)
     value = _text(known["value"])
 
@@ -82,8 +83,7 @@ async def _setting(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 async def _known_limit(call: Call, of: str) -> tuple[dict[str, Any], list[Any]]:
     """A limit by its number, and the columns of its key. Raises Problem: 404."""
-    names = "kind site grid_ce attribute value limit burst used jobs"
-    known = one(await table(call, names, _LIMIT, call.setup, int(of)), "limit", of)
+    known = one(await table(call, _LIMIT, call.setup, int(of)), "limit", of)
     return known, [known[name] for name in ("kind", "site", "grid_ce", "attribute", "value")]
 
 
@@ -170,8 +170,7 @@ async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     algorithm, rule, profile = f"{of}//".split("/", 2)
     profile = profile.removesuffix("//")
     parameter = given.get("parameter", "").strip()
-    names = "value based_on setups source parameters"
-    known = one(await table(call, names, _RULE, parameter, profile, algorithm, rule), "rule", of)
+    known = one(await table(call, _RULE, parameter, profile, algorithm, rule), "rule", of)
     value = known["value"]
 
     def write(typed: Mapping[str, str]) -> Statement:

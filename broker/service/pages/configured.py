@@ -32,13 +32,13 @@ _WAITING: LiteralString = """
      order by q.reason = 'limited' desc nulls last, q.jobs desc limit %s
 """
 _SETTINGS: LiteralString = """
-    select s.schema, s.name, s.value, s.default_value, s.allowed, s.meaning
+    select s.schema as group, s.name, s.value, s.default_value, s.allowed, s.meaning
       from monitor.setting s where s.setup = %s order by s.schema, s.name
 """
 _KEYS: LiteralString = """
-    select coalesce(k.component, nullif(c.component, ''), 'every component'), coalesce(k.key, c.key), c.component,
-           c.key, c.value #>> '{}', k.default_value #>> '{}', k.unit,
-           coalesce(k.meaning, 'No shipped rule reads this key.')
+    select coalesce(k.component, nullif(c.component, ''), 'every component') as group, coalesce(k.key, c.key) as known,
+           c.component, c.key, c.value #>> '{}' as value, k.default_value #>> '{}' as default_value, k.unit as allowed,
+           coalesce(k.meaning, 'No shipped rule reads this key.') as meaning
       from resource.config_key k
       full join resource.config_of(%s) c on c.app = k.app and c.component in (k.component, '') and c.key ~ k.pattern
      order by 1, 2, 4
@@ -49,8 +49,9 @@ _PROFILES: LiteralString = """
       from monitor.profile p order by is_used desc, p.shipped, p.profile
 """
 _PARAMETERS: LiteralString = """
-    select r.algorithm, r.rule, e.key, e.value #>> '{}', b.parameters -> e.key #>> '{}', r.enabled,
-           obj_description(f.oid, 'pg_proc'), r.source
+    select r.algorithm as group, r.rule, e.key as parameter, e.value #>> '{}' as value,
+           b.parameters -> e.key #>> '{}' as default_value, r.enabled, obj_description(f.oid, 'pg_proc') as meaning,
+           r.source
       from brokerage.rule_in_force r
      cross join lateral jsonb_each(r.parameters) e
       left join brokerage.rule_in_force b on b.profile = %s and b.algorithm = r.algorithm and b.rule = r.rule
@@ -66,8 +67,7 @@ async def limits(call: Call) -> tuple[str, dict[str, Any]]:
     query = call.request.query_params
     site = query.get("site", "").strip()
     behind = after(call)
-    names = "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs"
-    rows = await table(call, names, _LIMITS, call.setup, site or None, site, behind, ROWS + 1)
+    rows = await table(call, _LIMITS, call.setup, site or None, site, behind, ROWS + 1)
     rest = following(call, rows, ROWS, "limit_id")
     return "configured/limits", {"limits": rows[:ROWS], "site": site, "following": rest}
 
@@ -75,16 +75,14 @@ async def limits(call: Call) -> tuple[str, dict[str, Any]]:
 async def limit(call: Call) -> tuple[str, dict[str, Any]]:
     """A limit, and the TaskQueues that it concerns."""
     number = call.number("limit_id")
-    names = "limit_id site grid_ce kind attribute value ceiling delay burst used reached queues jobs"
-    known = one(await table(call, names, _LIMIT, call.setup, number), "limit", number)
-    names = "task_queue_id owner_group owner_dn cpu_time jobs reason oldest_job_at"
-    waiting = await table(call, names, _WAITING, call.setup, number, ROWS)
+    known = one(await table(call, _LIMIT, call.setup, number), "limit", number)
+    waiting = await table(call, _WAITING, call.setup, number, ROWS)
     return "configured/limit", {"limit": known, "waiting": waiting}
 
 
 async def settings(call: Call) -> tuple[str, dict[str, Any]]:
     """Settings of each schema."""
-    rows = await table(call, "group name value default_value allowed meaning", _SETTINGS, call.setup)
+    rows = await table(call, _SETTINGS, call.setup)
     for row in rows:
         row |= {"id": f"{row['group']}.{row['name']}", "do": "set-setting", "of": f"{row['group']}.{row['name']}"}
     return "configured/settings", {"groups": _groups(rows), "allowed": "Allowed"}
@@ -92,8 +90,7 @@ async def settings(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
     """Known or set keys of the configuration."""
-    names = "group known component key value default_value allowed meaning"
-    rows = await table(call, names, _KEYS, call.setup)
+    rows = await table(call, _KEYS, call.setup)
     for row in rows:
         is_pattern = row["key"] is None and "<" in row["known"]
         name = row["key"] or row["known"]
@@ -107,11 +104,10 @@ async def configuration(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def profile(call: Call) -> tuple[str, dict[str, Any]]:
     """Parameters of the rules of a profile, by default of the profile by which the setup decides."""
-    profiles = await table(call, "profile based_on shipped description is_used", _PROFILES, call.setup)
+    profiles = await table(call, _PROFILES, call.setup)
     wanted = call.request.query_params.get("profile") or profiles[0]["profile"]
     shown = one([row for row in profiles if row["profile"] == wanted], "profile", wanted)
-    names = "group rule parameter value default_value enabled meaning source"
-    rows = await table(call, names, _PARAMETERS, shown["based_on"] or wanted, wanted)
+    rows = await table(call, _PARAMETERS, shown["based_on"] or wanted, wanted)
     for row in rows:
         row |= {
             "name": f"{row['rule']} {row['parameter']}", "id": None,

@@ -28,7 +28,7 @@ _EVENTS: LiteralString = """
       from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt
 """
 _HISTORY: LiteralString = """
-    select h.at, h.from_status, h.to_status, h.why, h.role_name from monitor.job_history h
+    select h.at, h.from_status as before, h.to_status as after, h.why, h.role_name as role from monitor.job_history h
      where h.setup = %s and h.job_id = %s order by h.at
 """
 _WHY_JOB: LiteralString = """
@@ -40,7 +40,7 @@ _FIRST_JOB: LiteralString = """
 """
 _SITE: LiteralString = """
     select s.site, s.status, s.queues, s.online, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
-           s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site)
+           s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site) as is_queue
       from monitor.site s where s.setup = %s and s.site = %s
 """
 # Waiting jobs of a site are those that the loop summarize last counted, and for PanDA queues their counts: the view of
@@ -60,8 +60,9 @@ _SITES: LiteralString = """
        cross join lateral unnest(e.value, e.samples) u (value, samples)
        group by e.label, e.number
     )
-    select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0), s.starting, s.running, s.running_cores,
-           s.limits, s.limits_reached, s.pilots_seen, round(g.jobs)::bigint, round(b.jobs)::bigint
+    select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0) as waiting, s.starting, s.running,
+           s.running_cores, s.limits, s.limits_reached, s.pilots_seen, round(g.jobs)::bigint as finished,
+           round(b.jobs)::bigint as failed
       from monitor.site s
       left join listed w on w.site = s.site
       left join ended g on g.site = s.site and g.number = 1
@@ -92,15 +93,12 @@ _CHARTS_OF_SITE = (
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
-    of_lease = "attempt state site grid_ce matched_at heard_at expires_at expired kill_reason subject"
     found, waiting, leases, events, history = await gather(
         searches.row(call, "jobs", number),
-        table(
-            call, "reason meaning task_queue_id inserted_at resource resource_seen_at found_at", _WAITING, setup, number
-        ),
-        table(call, of_lease, _LEASE, setup, number),
-        table(call, "at event attempt site grid_ce subject", _EVENTS, setup, number),
-        table(call, "at before after why role", _HISTORY, setup, number),
+        table(call, _WAITING, setup, number),
+        table(call, _LEASE, setup, number),
+        table(call, _EVENTS, setup, number),
+        table(call, _HISTORY, setup, number),
     )
     known = one(found, "job", number)
     why = await _why(call, number) if waiting else []
@@ -112,7 +110,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
-    return await table(call, "condition wanted failing seen last_seen remark", _WHY_JOB, call.setup, job_id)
+    return await table(call, _WHY_JOB, call.setup, job_id)
 
 
 async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
@@ -120,7 +118,7 @@ async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     setup, number = call.setup, call.number("task_queue_id")
     known = one(await searches.row(call, "task_queues", number), "TaskQueue", number)
     known["requirements"] = msgspec.json.decode(known["requirements"])
-    first = await table(call, "job_id waits", _FIRST_JOB, setup, number)
+    first = await table(call, _FIRST_JOB, setup, number)
     why = await _why(call, first[0]["job_id"]) if first else []
     return "task_queue", {"queue": known, "first": first[0] if first else None, "why": why}
 
@@ -138,21 +136,18 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     """All sites, with the ends of the last hour."""
-    names = "site status waiting starting running running_cores limits limits_reached pilots_seen finished failed"
-    return "sites", {"sites": await table(call, names, _SITES, *[call.setup] * 4)}
+    return "sites", {"sites": await table(call, _SITES, *[call.setup] * 4)}
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]]:
     """A site: its waiting, running and ended jobs, its limits and its queues."""
     setup, name = call.setup, call.request.path_params["site"]
-    names = "site status queues online starting running running_cores limits limits_reached pilots_seen is_queue"
     since = span_of(call, "1d")
-    of_limit = "limit_id grid_ce kind attribute value ceiling delay used reached jobs"
     tables = gather(
-        table(call, names, _SITE, setup, name),
-        table(call, "reason meaning jobs", _WAITING_AT, setup, name),
-        table(call, "queue status role type cores waiting running", _QUEUES_OF, setup, name),
-        table(call, of_limit, _LIMITS, setup, name),
+        table(call, _SITE, setup, name),
+        table(call, _WAITING_AT, setup, name),
+        table(call, _QUEUES_OF, setup, name),
+        table(call, _LIMITS, setup, name),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
     (found, waiting, queues, limits), sampled, alerts = await gather(tables, over_time, firing(call))

@@ -101,12 +101,12 @@ async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
 
 
 async def table(
-    call: Call, names: str, statement: LiteralString, *values: object, of_primary: bool = False
+    call: Call, statement: LiteralString, *values: object, of_primary: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of a statement, with the names of its columns. of_primary: the statement is about the primary itself."""
-    columns = names.split()
-    rows = call.rows_of_primary if of_primary else call.rows
-    return [dict(zip(columns, row, strict=True)) for row in await rows(statement, *values)]
+    """Rows of a statement by the names of their columns. of_primary: the statement is about the primary itself."""
+    rows = await (call.rows_of_primary if of_primary else call.rows)(statement, *values)
+    names = rows.names
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 async def over(

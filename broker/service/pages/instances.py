@@ -15,7 +15,7 @@ STATES = ("requested", "running", "released")
 
 _TYPES: LiteralString = """
     select t.type, t.state, t.instances, t.used_cpu::float8, t.cpu::float8, t.used_ram::float8, t.ram::float8,
-           case t.state when 'released' then null else t.price::float8 end, t.cost::float8
+           case t.state when 'released' then null else t.price::float8 end as price, t.cost::float8
       from monitor.instance_by_type t where t.setup = %s
      order by array_position('{running,requested,released}', t.state), t.price desc nulls last, t.type
 """
@@ -47,17 +47,13 @@ async def instances(call: Call) -> tuple[str, dict[str, Any]]:
     if state and state not in STATES:
         hint = f"Use {', '.join(STATES)}."
         raise Problem(422, f"state is {state[:50]!r}", code="PB001", key="state", hint=hint)
-    names = "instance_id type state task_id queue steps used_cpu cpu price cost requested_at"
-    rows = await table(
-        call, names, _INSTANCES, call.setup, after(call), kind or None, kind, state or None, state, ROWS + 1
-    )
+    rows = await table(call, _INSTANCES, call.setup, after(call), kind or None, kind, state or None, state, ROWS + 1)
     prices, by_type, by_state = await over(
         call, since, [("instance_price", "type"), ("instances", "type"), ("instances", "state")]
     )
-    types = "type state instances used_cpu cpu used_ram ram price cost"
     return "instances", {
         "since": since, "spans": list(SPANS), "states": STATES, "state": state, "type": kind,
-        "types": await table(call, types, _TYPES, call.setup), "instances": rows[:ROWS],
+        "types": await table(call, _TYPES, call.setup), "instances": rows[:ROWS],
         "following": following(call, rows, ROWS, "instance_id"),
         "costs": _costs(prices),
         "charts": [
@@ -80,14 +76,9 @@ def _costs(prices: Sampled | None) -> list[dict[str, Any]]:
 async def instance(call: Call) -> tuple[str, dict[str, Any]]:
     """A rented machine and the steps that are on it."""
     number = call.number("instance_id")
-    names = (
-        "instance_id type state task_id queue steps used_cpu cpu used_ram ram price cost requested_at started_at"
-        " released_at"
-    )
-    known = one(await table(call, names, _INSTANCE, call.setup, number), "instance", number)
-    steps = "step_id task_id job_id cpu ram instance_type placed_at reason"
+    known = one(await table(call, _INSTANCE, call.setup, number), "instance", number)
     return "instance", {
-        "instance": known, "steps": await table(call, steps, _STEPS, call.setup, number, ROWS), "most": ROWS,
+        "instance": known, "steps": await table(call, _STEPS, call.setup, number, ROWS), "most": ROWS,
     }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
 from broker.service.problems import Problem
 
 _TREE: LiteralString = """
-    select s.gshare, s.depth, s.is_leaf, s.target_of_whole, s.usage_of_whole, s.distance, s.running, s.queued, s.behind,
-           s.problem
+    select s.gshare, s.depth, s.is_leaf, s.target_of_whole as target, s.usage_of_whole as use, s.distance, s.running,
+           s.queued, s.behind, s.problem
       from monitor.share_tree s where s.setup = %s order by s.path collate "C"
 """
 _GROUPS: LiteralString = """
@@ -40,13 +40,8 @@ _POINTS_OF_MANY = 48  # maximal number of spans of a chart on a page with charts
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: the target and the use of each, also over time."""
     since = span_of(call, "1d")
-    tree = "gshare depth is_leaf target use distance running queued behind problem"
     over_time = over(call, since, [(figure, by) for _, figure, by in _CHARTS])
-    shares, groups, sampled = await gather(
-        table(call, tree, _TREE, call.setup),
-        table(call, "owner_group share target use waiting matched running", _GROUPS, call.setup),
-        over_time,
-    )
+    shares, groups, sampled = await gather(table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time)
     return "shares", {
         "since": since, "spans": list(SPANS), "tree": shares, "groups": groups,
         "charts": [chart(title, "%", found, percent=True) for (title, *_), found in zip(_CHARTS, sampled, strict=True)],
@@ -56,7 +51,7 @@ async def shares(call: Call) -> tuple[str, dict[str, Any]]:
 async def history(call: Call) -> tuple[str, dict[str, Any]]:
     """Figures over time: one, by a label, or all of them."""
     query, since = call.request.query_params, span_of(call)
-    figures = {row["figure"]: row for row in await table(call, "figure labels unit fold meaning", _FIGURES)}
+    figures = {row["figure"]: row for row in await table(call, _FIGURES)}
     wanted, by, only = query.get("figure") or None, query.get("by") or None, query.get("only", "").strip()
     subjects = sorted({row["labels"][0] for row in figures.values()}, key=lambda one: (one != _FIRST, one))
     about = query.get("about") or subjects[0]
@@ -85,8 +80,5 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def health(call: Call) -> tuple[str, dict[str, Any]]:
     """The findings of broker doctor, and the loops of broker run."""
-    loops = "name state held_by renewed_at period began_at ended_at error needed"
-    findings, known = await gather(
-        table(call, "verdict area object value cost remedy", _HEALTH), table(call, loops, _LOOPS, call.setup)
-    )
+    findings, known = await gather(table(call, _HEALTH), table(call, _LOOPS, call.setup))
     return "health", {"findings": findings, "loops": known}

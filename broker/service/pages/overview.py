@@ -10,18 +10,20 @@ from broker.service.pages.charts import chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 
 _WAITING: LiteralString = """
-    select owner_group, reason, sum(jobs)::bigint, max(waits + age), max(age), meaning
+    select owner_group, reason, sum(jobs)::bigint as jobs, max(waits + age) as waits, max(age) as age, meaning
       from monitor.waiting_by_reason where setup = %s group by owner_group, reason, meaning
 """
 _LEASES: LiteralString = """
-    select state, sum(leases)::bigint, sum(expired)::bigint from monitor.lease_by_site where setup = %s group by state
+    select state, sum(leases)::bigint as leases, sum(expired)::bigint as expired
+      from monitor.lease_by_site where setup = %s group by state
 """
 _GROUPS: LiteralString = """
-    select owner_group, share, target, use, waiting, matched + running from monitor.group_use where setup = %s
+    select owner_group, share, target, use, waiting, matched + running as leases
+      from monitor.group_use where setup = %s
      order by target desc, owner_group collate "C" limit 12
 """
 _TASKS: LiteralString = """
-    select reason, meaning, count(*), sum(jobs_left)::bigint
+    select reason, meaning, count(*) as tasks, sum(jobs_left)::bigint as jobs
       from brokerage.task_reason join monitor.reason using (reason) where setup = %s group by reason, meaning
      order by count(*) desc, reason
 """
@@ -43,11 +45,11 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
     """Waiting jobs with their reasons, running jobs, shares, and problems."""
     setup, since = call.setup, span_of(call)
     tables = gather(
-        table(call, "owner_group reason jobs waits age meaning", _WAITING, setup),
-        table(call, "verdict area object value cost remedy", _HEALTH, of_primary=True),
-        table(call, "state leases expired", _LEASES, setup),
-        table(call, "owner_group share target use waiting leases", _GROUPS, setup),
-        table(call, "reason meaning tasks jobs", _TASKS, setup),
+        table(call, _WAITING, setup),
+        table(call, _HEALTH, of_primary=True),
+        table(call, _LEASES, setup),
+        table(call, _GROUPS, setup),
+        table(call, _TASKS, setup),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS])
     (waiting, health, leases, by_share, tasks), sampled, alerts = await gather(tables, over_time, firing(call))

@@ -114,7 +114,7 @@ async def _answer(call: Call, asked: Question) -> dict[str, Any]:
     if asked.run is None:
         [(tasks,)] = await call.rows(_NEWEST, call.setup, asked.newest)
     else:
-        tasks = one(await table(call, "run_id algorithm tasks", _RUN, call.setup, asked.run), "run", asked.run)["tasks"]
+        tasks = one(await table(call, _RUN, call.setup, asked.run), "run", asked.run)["tasks"]
     if tasks > MOST_TASKS:
         hint = f"This command takes more: {asked.command(call.setup)}"
         raise Problem(422, f"the runs decided {tasks:,} tasks, more than {MOST_TASKS}", code="PB001", hint=hint)

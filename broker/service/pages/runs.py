@@ -15,7 +15,8 @@ STATUSES = ("candidates", "pending", "throttled", "failed", "error")
 
 _RUN: LiteralString = """
     select r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r.started_at, r.ended_at,
-           extract(epoch from r.ended_at - r.started_at)::float8, r.tasks, r.assigned, r.pending, r.throttled, r.failed
+           extract(epoch from r.ended_at - r.started_at)::float8 as took, r.tasks, r.assigned, r.pending, r.throttled,
+           r.failed
       from monitor.run r
 """
 _RUNS: LiteralString = f"""{_RUN}
@@ -33,16 +34,13 @@ _TASKS: LiteralString = """
      where d.setup = %s and d.run_id = %s and d.task_id > %s and (%s::text is null or d.status = %s)
      order by d.task_id limit %s
 """
-_NAMES = "run_id algorithm profile trial dry called_by started_at ended_at took tasks assigned pending throttled failed"
 _ALGORITHMS = ("production_task", "production_job", "analysis_job")
 
 
 async def runs(call: Call) -> tuple[str, dict[str, Any]]:
     """Runs, the newest first."""
     algorithm, before = _of(call, "algorithm", _ALGORITHMS), after(call)
-    rows = await table(
-        call, _NAMES, _RUNS, call.setup, before, before, algorithm or None, algorithm, ROWS + 1
-    )  # fmt: skip
+    rows = await table(call, _RUNS, call.setup, before, before, algorithm or None, algorithm, ROWS + 1)
     return "runs", {
         "runs": rows[:ROWS], "algorithm": algorithm, "algorithms": _ALGORITHMS,
         "following": following(call, rows, ROWS, "run_id"),
@@ -52,12 +50,9 @@ async def runs(call: Call) -> tuple[str, dict[str, Any]]:
 async def run(call: Call) -> tuple[str, dict[str, Any]]:
     """A run: its rejections by rule, and its tasks."""
     number, status = call.number("run_id"), _of(call, "status", STATUSES)
-    known = one(await table(call, _NAMES, _ONE, call.setup, number), "run", number)
-    rejections = await table(call, "rule criteria pairs estimated", _REJECTIONS, call.setup, number)
-    names = "task_id status rule reason candidates rejected jobs nucleus retry_at"
-    tasks = await table(
-        call, names, _TASKS, call.setup, number, after(call), status or None, status, TASKS + 1
-    )  # fmt: skip
+    known = one(await table(call, _ONE, call.setup, number), "run", number)
+    rejections = await table(call, _REJECTIONS, call.setup, number)
+    tasks = await table(call, _TASKS, call.setup, number, after(call), status or None, status, TASKS + 1)
     return "run", {
         "run": known, "rejections": rejections, "most": max((row["pairs"] for row in rejections), default=0),
         "all": sum(row["pairs"] for row in rejections), "tasks": tasks[:TASKS], "chosen": status, "statuses": STATUSES,

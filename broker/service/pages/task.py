@@ -17,7 +17,7 @@ _REASONS: LiteralString = """
      order by w.jobs desc
 """
 _WHERE: LiteralString = """
-    select j.queue, j.status, count(*) from monitor.brokered_job j
+    select j.queue, j.status, count(*) as jobs from monitor.brokered_job j
      where j.setup = %s and j.task_id = %s group by j.queue, j.status order by count(*) desc, j.queue limit 50
 """
 _RUNS: LiteralString = """
@@ -50,12 +50,11 @@ QUEUES = 200
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
     setup, number = call.setup, call.number("task_id")
-    of_run = "run_id algorithm profile dry status rule reason candidates rejected jobs nucleus decided_at retry_at"
     found, runs, reasons, where = await gather(
         searches.row(call, "tasks", number),
-        table(call, of_run, _RUNS, setup, number, _named(call), setup, number),
-        table(call, "reason jobs meaning", _REASONS, setup, number),
-        table(call, "queue status jobs", _WHERE, setup, number),
+        table(call, _RUNS, setup, number, _named(call), setup, number),
+        table(call, _REASONS, setup, number),
+        table(call, _WHERE, setup, number),
     )
     known = one(found, "task", number)
     shown = _chosen(call, runs)
@@ -63,10 +62,10 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     obstacles: list[dict[str, Any]] = []
     if now:
-        rows = await table(call, "queue verdict rank rule reason weight all_reasons", _NOW, setup, number)
-        obstacles = await table(call, "rule rejects fails opens example", _OBSTACLES, setup, number)
+        rows = await table(call, _NOW, setup, number)
+        obstacles = await table(call, _OBSTACLES, setup, number)
     elif shown:
-        rows = await table(call, "queue verdict rank rule reason weight jobs", _STORED, setup, number, shown["run_id"])
+        rows = await table(call, _STORED, setup, number, shown["run_id"])
     queues = nearest(rows, known["nucleus"])
     return "task", {
         "asked": urlencode({"tasks": number, "algorithm": known["algorithm"]}),

@@ -94,9 +94,8 @@ async def ask(call: Call) -> Response:
 
 async def answer(call: Call) -> tuple[str, dict[str, Any]]:
     """A kept answer: the question, and the differences."""
-    names = "what_if_id asked_at asked_by change difference"
     number = call.number("what_if_id")
-    kept = one(await table(call, names, _KEPT, call.setup, number), "what-if", number)
+    kept = one(await table(call, _KEPT, call.setup, number), "what-if", number)
     try:
         asked = msgspec.json.decode(kept["change"], type=WhatIf)
         found = msgspec.json.decode(kept["difference"], type=Difference)
@@ -125,10 +124,10 @@ async def answer(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def _form(call: Call, given: Mapping[str, str], problem: Problem | None = None) -> dict[str, Any]:
     algorithm = given.get("algorithm") or "production_job"
-    latest = await table(call, "what_if_id asked_at asked_by change", _LATEST, call.setup)
+    latest = await table(call, _LATEST, call.setup)
     profiles = await forms.profiles(call)
     profile = given.get("profile") or None
-    rules = await table(call, "rule kind parameters", _RULES, algorithm, profile, call.setup)
+    rules = await table(call, _RULES, algorithm, profile, call.setup)
     return {
         "given": {name: given.get(name, "") for name in FIELDS},
         "problem": problem, "algorithms": ALGORITHMS, "statuses": STATUSES, "numbers": range(1, _CHANGES + 1),

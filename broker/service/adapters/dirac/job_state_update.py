@@ -25,9 +25,7 @@ _RETURNED = "Rescheduled"
 _KEPT = ("Submitting", "Received", "Checking", "Staging", "Scouting", "Waiting", "Matched", "Stalled", "Deleted")
 _STATUSES = {"", *_REPORTED, *_OUTCOMES, _RETURNED, *_KEPT}
 _LASTING = {*_OUTCOMES, _RETURNED}
-_ATTRIBUTES = (
-    "Status", "MinorStatus", "ApplicationStatus", "Site", "StartExecTime", "EndExecTime", "HeartBeatTime"
-)  # fmt: skip
+_ATTRIBUTES = ("Status", "MinorStatus", "ApplicationStatus", "Site", "StartExecTime", "EndExecTime", "HeartBeatTime")
 
 
 class OfStatus(Args):

@@ -71,9 +71,8 @@ async def update_worker_status(_: Call, fields: Fields) -> Answer:
 
 async def get_resource_types(call: Call, _: Fields) -> Answer:
     """The resource types of the setup."""
-    names = ("resource_name", "mincore", "maxcore", "minrampercore", "maxrampercore")
     rows = await call.rows(_RESOURCE_TYPES, call.setup)
-    types = [dict(zip(names, row, strict=True)) for row in rows]
+    types = [dict(zip(rows.names, row, strict=True)) for row in rows]
     return {"StatusCode": SUCCESS, "Returns": 0, "ResourceTypes": types}
 
 
