@@ -1,6 +1,7 @@
 """Making a front, and adding shards to it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,11 +148,8 @@ def _make_server(connection: Connection, first: Shard) -> None:
     if connection.execute("select from pg_foreign_server where srvname = %s", [SERVER]).fetchone() is not None:
         return
     name = sql.Identifier(SERVER)
-    connection.execute(
-        sql.SQL("create server {} foreign data wrapper plproxy options (modular_mapping '1', p0 {})").format(
-            name, sql.Literal(_dsn(first))
-        )
-    )
+    server = sql.SQL("create server {} foreign data wrapper plproxy options (modular_mapping '1', p0 {})")
+    connection.execute(server.format(name, sql.Literal(_dsn(first))))
     connection.execute(sql.SQL("create user mapping for public server {}").format(name))
     connection.execute(sql.SQL("grant usage on foreign server {} to public").format(name))
 
@@ -168,20 +166,18 @@ def _make_shard(connection: Connection, shard: Shard, number: int) -> None:
         )
     )  # fmt: skip
     server, schema = sql.Identifier(server_of(shard.name)), sql.Identifier(schema_of(shard.name))
-    options = sql.SQL(", ").join(
-        sql.SQL("{} {}").format(sql.Identifier(key), sql.Literal(value))
-        for key, value in {**shard.where, "updatable": "false", "async_capable": "true"}.items()
-    )
-    connection.execute(
-        sql.SQL("create server {} foreign data wrapper postgres_fdw options ({})").format(server, options)
-    )
-    login = {**shard.login, "password_required": "false"}
-    options = sql.SQL(", ").join(
-        sql.SQL("{} {}").format(sql.Identifier(key), sql.Literal(value)) for key, value in login.items()
-    )
-    connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, options))
+    options = _options({**shard.where, "updatable": "false", "async_capable": "true"})
+    create = sql.SQL("create server {} foreign data wrapper postgres_fdw options ({})")
+    connection.execute(create.format(server, options))
+    login = _options({**shard.login, "password_required": "false"})
+    connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, login))
     connection.execute(sql.SQL("grant usage on foreign server {} to {}").format(server, owner))
     connection.execute(sql.SQL("create schema {} authorization {}").format(schema, owner))
+
+
+def _options(values: Mapping[str, str]) -> sql.Composed:
+    pairs = (sql.SQL("{} {}").format(sql.Identifier(key), sql.Literal(value)) for key, value in values.items())
+    return sql.SQL(", ").join(pairs)
 
 
 def _bring_config(front: Connection, shard: Shard, *, joins: bool) -> None:
@@ -196,12 +192,9 @@ def _bring_config(front: Connection, shard: Shard, *, joins: bool) -> None:
         others = [f"{component}:{key}".lstrip(":") for (app, component, key), value in sorted(own.items())
                   if held.get((app, component, key)) != value]  # fmt: skip
         if others:
-            raise BrokerError(
-                f"shard {shard.name} has configuration of all setups that the other shards do not have:"
-                f" {', '.join(others[:5])}",
-                f"unset it there: broker --dsn '{_dsn(shard)}' config unset {others[0]} --everywhere",
-                "PB005",
-            )
+            fault = f"shard {shard.name} has configuration of all setups that the other shards do not have"
+            hint = f"unset it there: broker --dsn '{_dsn(shard)}' config unset {others[0]} --everywhere"
+            raise BrokerError(f"{fault}: {', '.join(others[:5])}", hint, "PB005")
         connection.cursor().executemany(
             "select resource.set_config_everywhere(%s, %s::jsonb, %s, %s, true)",
             [(key, json_text(value), component, app) for (app, component, key), value in held.items()],

@@ -60,25 +60,14 @@ def pages() -> Iterator[Page]:
     counted = Counter(line for command in commands for line in _options(command))
     shared = [line for line, times in counted.items() if times >= _MANY]
     groups = {group: list(found) for group, found in groupby(commands, lambda command: command.group)}
-    lists = [
-        section(
-            2,
-            group,
-            bullets(
-                f"[{command.name}]({_file(group)}#{slug(command.name)}): {escaped(_help(command)[0])}"
-                for command in found
-            ),
-        )
-        for group, found in groups.items()
-    ]
+    lists = []
+    for group, found in groups.items():
+        links = (f"[{one.name}]({_file(group)}#{slug(one.name)}): {escaped(_help(one)[0])}" for one in found)
+        lists.append(section(2, group, bullets(links)))
     whole = root()
     lead = "All commands of the program, by group. `broker COMMAND --help` shows the same."
-    yield page(
-        "commands.md",
-        "Command line",
-        lead,
-        [code(_usage(whole)), bullets(_options(whole)), *lists, section(2, _SHARED, bullets(shared))],
-    )
+    parts = [code(_usage(whole)), bullets(_options(whole)), *lists, section(2, _SHARED, bullets(shared))]
+    yield page("commands.md", "Command line", lead, parts)
     for group, found in groups.items():
         lead = (
             f"Commands of the group {group} of `broker --help`, with their arguments, options and defaults. "

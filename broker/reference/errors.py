@@ -18,13 +18,11 @@ class Explained(NamedTuple):
 
 EXPLAINED = {
     "PB001": Explained(
-        "bad request",
-        "A key, a type or a value of the call is wrong.",
+        "bad request", "A key, a type or a value of the call is wrong.",
         "Correct the request. The same request fails again.",
     ),
     "PB002": Explained(
-        "not allowed",
-        "The role may not use this setup, or not for this owner or group.",
+        "not allowed", "The role may not use this setup, or not for this owner or group.",
         "An operator grants it with `resource.set_identity`.",
     ),
     "PB003": Explained(
@@ -34,18 +32,15 @@ EXPLAINED = {
         "Stop working on the job and report nothing more.",
     ),
     "PB004": Explained(
-        "no such thing",
-        "There is no such job, TaskQueue, task or limit.",
+        "no such thing", "There is no such job, TaskQueue, task or limit.",
         "Look into `monitor.task_queue` and `monitor.lease`. A TaskQueue is removed with its last job.",
     ),
     "PB005": Explained(
-        "wrong state",
-        "The job, task or setup is not in a state that the call needs: a job is leased, for example.",
+        "wrong state", "The job, task or setup is not in a state that the call needs: a job is leased, for example.",
         "Wait until the job ends, or cancel it with `lifecycle.cancel_jobs`.",
     ),
     "PB006": Explained(
-        "busy",
-        "Calls have been open in the setup for over 3 s, so it could not be reconfigured.",
+        "busy", "Calls have been open in the setup for over 3 s, so it could not be reconfigured.",
         "Try again. Look for open transactions in `pg_stat_activity`.",
     ),
     "PB007": Explained(
@@ -61,7 +56,7 @@ EXPLAINED = {
         "has expired, was used up or was revoked.",
         "Get a new one: `broker credential token`, `broker credential secret`; or log in again.",
     ),
-}
+}  # fmt: skip
 _OTHERS = """\
 Besides the errors above, a call with arguments of the right types raises only these:
 
@@ -91,15 +86,11 @@ def pages(connection: Connection) -> Iterator[Page]:
     """The page of errors."""
     raised = errors_of(connection)
     names = [name for (name,) in rows(connection, _CALLABLE, list(SCHEMAS), list(ROLES))]
-    entries = [
-        section(
-            2,
-            f"{state}: {explained.title}",
-            wrapped(f"{explained.meaning} {explained.remedy}"),
-            "" if state in _RAISED_NEARLY_EVERYWHERE else _raised_by([name for name in names if state in raised[name]]),
-        )
-        for state, explained in EXPLAINED.items()
-    ]
+    entries = []
+    for state, explained in EXPLAINED.items():
+        raisers = [name for name in names if state in raised[name] and state not in _RAISED_NEARLY_EVERYWHERE]
+        text = wrapped(f"{explained.meaning} {explained.remedy}")
+        entries.append(section(2, f"{state}: {explained.title}", text, _raised_by(raisers)))
     lead = (
         "Errors of pgbroker have SQLSTATEs of class `PB`. The message names the key and the value, and the hint names "
         "the remedy. A failed call has stored nothing. PB003 to PB006 list the functions that raise them."

@@ -8,16 +8,10 @@ from broker.reference.markdown import Page, bullets, code, escaped, page, sectio
 
 def pages() -> Iterator[Page]:
     """The page of exports: the description, the sources and the accepted formats of each."""
-    entries = [
-        section(
-            2,
-            export.name,
-            wrapped(escaped(f"`broker load {export.option}`: {export.what}. {export.shapes}")),
-            "It is had from",
-            bullets(code(source) for source in export.sources),
-        )
-        for export in EXPORTS.values()
-    ]
+    entries = []
+    for export in EXPORTS.values():
+        text = wrapped(escaped(f"`broker load {export.option}`: {export.what}. {export.shapes}"))
+        entries.append(section(2, export.name, text, "It is had from", bullets(map(code, export.sources))))
     lead = (
         "This page lists the exports of other systems that load as these systems write them, in the order of loading. "
         "A file is JSON, lines of JSON, or (rows) a table, .csv or .tsv, with the columns in the first line. "

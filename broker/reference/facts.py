@@ -19,17 +19,12 @@ _TITLES = {"task_facts": "A task", "queue_facts": "A queue", "pair_facts": "A pa
 
 def pages(connection: Connection) -> Iterator[Page]:
     """The facts by the name of a rule's argument: t a task, q a queue, p the pair."""
-    entries = [
-        section(
-            2,
-            _TITLES[kind],
-            filled(f"`{kind[0]}.{name}` ({short_type(type_)}): {escaped(what)}" for _, name, type_, what in of),
-        )
-        for kind, of in groupby(rows(connection, _FACTS), lambda row: row[0])
-    ]
+    entries = []
+    for kind, of in groupby(rows(connection, _FACTS), lambda row: row[0]):
+        facts = (f"`{kind[0]}.{name}` ({short_type(type_)}): {escaped(what)}" for _, name, type_, what in of)
+        entries.append(section(2, _TITLES[kind], filled(facts)))
     lead = (
         "This page lists the data that a rule may compare. A rule is a function of a task `t`, a queue `q` and their "
-        "pair `p`, each a row of "
-        "facts that is made before the rules are asked."
+        "pair `p`, each a row of facts that is made before the rules are asked."
     )
     yield page("facts.md", "Facts", lead, entries)

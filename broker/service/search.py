@@ -15,21 +15,7 @@ from functools import lru_cache
 from typing import Any, LiteralString, NamedTuple
 
 import msgspec
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Integer,
-    Select,
-    and_,
-    any_,
-    bindparam,
-    false,
-    func,
-    literal_column,
-    or_,
-    select,
-    true,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from broker.service.calls import Row
@@ -44,14 +30,14 @@ ROWS = 50
 """Rows of a page of the service's own."""
 _SHAPES = 300  # statements that are kept, of each function; the longest has 40 kB
 
-_Expression = ColumnElement[Any]
+_Expression = sa.ColumnElement[Any]
 _SCALAR: Mapping[str, Callable[[_Expression, _Expression], _Expression]] = {
     "eq": lambda column, value: column == value,
     "neq": lambda column, value: column.is_distinct_from(value),
     "gt": lambda column, value: column > value,
     "lt": lambda column, value: column < value,
     "like": lambda column, value: column.like(value),
-    "not like": lambda column, value: column.like(value).is_not(true()),
+    "not like": lambda column, value: column.like(value).is_not(sa.true()),
     "regex": lambda column, value: column.regexp_match(value),
 }
 _OF_NULL: Mapping[str, Callable[[_Expression], _Expression]] = {
@@ -59,8 +45,8 @@ _OF_NULL: Mapping[str, Callable[[_Expression], _Expression]] = {
     "neq": lambda column: column.is_not(None),
 }
 _VECTOR: Mapping[str, Callable[[_Expression, _Expression], _Expression]] = {
-    "in": lambda column, values: column == any_(values),
-    "not in": lambda column, values: (column == any_(values)).is_not(true()),
+    "in": lambda column, values: column == sa.any_(values),
+    "not in": lambda column, values: (column == sa.any_(values)).is_not(sa.true()),
 }
 _TAKEN: Mapping[Kind, type | tuple[type, ...]] = {
     INTEGER: int, NUMBER: (int, float), TEXT: str, TIME: str, BOOLEAN: bool,
@@ -202,7 +188,7 @@ def _page_text(view: View, shape: _Shape) -> _Text:
         key = view.columns[top]
         found = _limited(rows.with_only_columns(key).order_by(*by), shape).correlate(None).scalar_subquery()
         rows = _restricted(view, _select(view, shape.selected), ())
-        return _compiled(rows.where(key == any_(func.array(found))).order_by(*by))
+        return _compiled(rows.where(key == sa.any_(sa.func.array(found))).order_by(*by))
     return _compiled(_limited(rows.order_by(*by), shape))
 
 
@@ -210,22 +196,22 @@ def _page_text(view: View, shape: _Shape) -> _Text:
 def _row_text(view: View) -> _Text:
     key = view.columns[view.order[0][0]]
     rows = _restricted(view, _select(view, view.columns), ())
-    return _compiled(rows.where(key == bindparam("key", type_=key.type)))
+    return _compiled(rows.where(key == sa.bindparam("key", type_=key.type)))
 
 
 @lru_cache(_SHAPES)
 def _summary_text(view: View, names: tuple[str, ...], conditions: tuple[_Condition, ...]) -> _Text:
     columns = [view.columns[name] for name in names]
-    count = func.count()
-    rows = _restricted(view, select(*columns, count), conditions).group_by(*columns)
-    return _compiled(rows.order_by(count.desc(), *columns).limit(bindparam("limit", type_=Integer())))
+    count = sa.func.count()
+    rows = _restricted(view, sa.select(*columns, count), conditions).group_by(*columns)
+    return _compiled(rows.order_by(count.desc(), *columns).limit(sa.bindparam("limit", type_=sa.Integer())))
 
 
-def _select(view: View, names: Iterable[str]) -> Select[Any]:
-    return select(*(view.columns[name].label(name) for name in names))
+def _select(view: View, names: Iterable[str]) -> sa.Select[Any]:
+    return sa.select(*(view.columns[name].label(name) for name in names))
 
 
-def _restricted(view: View, rows: Select[Any], conditions: Sequence[_Condition]) -> Select[Any]:
+def _restricted(view: View, rows: sa.Select[Any], conditions: Sequence[_Condition]) -> sa.Select[Any]:
     """Rows of the setup that fulfil conditions, whose values are value0, value1 and so on."""
     rows = rows.select_from(view.source)
     if view.of_setup is not None:
@@ -235,23 +221,23 @@ def _restricted(view: View, rows: Select[Any], conditions: Sequence[_Condition])
         if one.is_null:
             rows = rows.where(_OF_NULL[one.operator](of))
         elif one.operator in _VECTOR:
-            values = bindparam(f"value{number}", type_=ARRAY(of.type))
+            values = sa.bindparam(f"value{number}", type_=sa.ARRAY(of.type))
             rows = rows.where(_VECTOR[one.operator](of, values))
         else:
-            rows = rows.where(_SCALAR[one.operator](of, bindparam(f"value{number}", type_=of.type)))
+            rows = rows.where(_SCALAR[one.operator](of, sa.bindparam(f"value{number}", type_=of.type)))
     return rows
 
 
-def _limited(rows: Select[Any], shape: _Shape) -> Select[Any]:
-    fixed = None if shape.limit is None else literal_column(str(shape.limit), Integer)
-    rows = rows.limit(bindparam("limit", type_=Integer()) if fixed is None else fixed)
-    return rows.offset(bindparam("offset", type_=Integer())) if shape.has_offset else rows
+def _limited(rows: sa.Select[Any], shape: _Shape) -> sa.Select[Any]:
+    fixed = None if shape.limit is None else sa.literal_column(str(shape.limit), sa.Integer)
+    rows = rows.limit(sa.bindparam("limit", type_=sa.Integer()) if fixed is None else fixed)
+    return rows.offset(sa.bindparam("offset", type_=sa.Integer())) if shape.has_offset else rows
 
 
 _DIALECT = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]
 
 
-def _compiled(rows: Select[Any]) -> _Text:
+def _compiled(rows: sa.Select[Any]) -> _Text:
     made = rows.compile(dialect=_DIALECT)
     # no text of a caller is in it: names and operators were looked up, values are parameters
     return _Text(made.string, tuple(made.positiontup or ()))
@@ -340,17 +326,17 @@ def _behind(view: View, order: Sequence[tuple[str, bool]], key: Sequence[bool]) 
         if not has_value:
             alike.append(of.is_(None))
             continue
-        value = bindparam(f"key{number}", type_=of.type)
+        value = sa.bindparam(f"key{number}", type_=of.type)
         behind = of < value if down else of > value
-        ways.append(and_(*alike, or_(behind, of.is_(None)) if _may_be_null(view, name) else behind))
+        ways.append(sa.and_(*alike, sa.or_(behind, of.is_(None)) if _may_be_null(view, name) else behind))
         alike.append(of == value)
     if not ways:
-        return false()
+        return sa.false()
     name, down = order[0]
     if len(ways) > 1 and not _may_be_null(view, name):  # where an index can begin
-        of, value = view.columns[name], bindparam("key0", type_=view.columns[name].type)
-        return and_(of <= value if down else of >= value, or_(*ways))
-    return or_(*ways)
+        of, value = view.columns[name], sa.bindparam("key0", type_=view.columns[name].type)
+        return sa.and_(of <= value if down else of >= value, sa.or_(*ways))
+    return sa.or_(*ways)
 
 
 def opened(cursor: str) -> list[str | None]:

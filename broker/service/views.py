@@ -5,22 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    TIMESTAMP,
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Double,
-    FromClause,
-    Integer,
-    Numeric,
-    SmallInteger,
-    Text,
-    bindparam,
-    column,
-    func,
-    or_,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from broker import tables
@@ -43,12 +28,12 @@ BOOLEAN = Kind("true or false", bool)
 JSON = Kind("any JSON", Any)
 """Shown; neither searched nor sorted nor grouped by."""
 _KINDS: Mapping[type, Kind] = {
-    BigInteger: INTEGER, Integer: INTEGER, SmallInteger: INTEGER, Double: NUMBER, Numeric: NUMBER, Text: TEXT,
-    TIMESTAMP: TIME, Boolean: BOOLEAN, JSONB: JSON,
+    sa.BigInteger: INTEGER, sa.Integer: INTEGER, sa.SmallInteger: INTEGER, sa.Double: NUMBER, sa.Numeric: NUMBER,
+    sa.Text: TEXT, sa.TIMESTAMP: TIME, sa.Boolean: BOOLEAN, JSONB: JSON,
 }  # fmt: skip
 
 
-def kind_of(expression: ColumnElement[Any]) -> Kind:
+def kind_of(expression: sa.ColumnElement[Any]) -> Kind:
     """Kind of a column."""
     return _KINDS[type(expression.type)]
 
@@ -58,15 +43,15 @@ class View:
     """A view, or the function own_jobs. columns: by their public names. of_setup: the rows of the setup."""
 
     name: str
-    columns: Mapping[str, ColumnElement[Any]]
-    source: FromClause
+    columns: Mapping[str, sa.ColumnElement[Any]]
+    source: sa.FromClause
     order: tuple[tuple[str, bool], ...]
     nullable: tuple[str, ...] = ()
     search: Search = field(default_factory=Search)
-    of_setup: ColumnElement[bool] | None = None
+    of_setup: sa.ColumnElement[bool] | None = None
 
 
-_SETUP = bindparam("setup", type_=Text())
+_SETUP = sa.bindparam("setup", type_=sa.Text())
 
 
 def _view(of: List) -> View:
@@ -76,13 +61,14 @@ def _view(of: List) -> View:
     of_setup = table.c.setup == _SETUP
     return View(
         of.view, {name: table.c[one.source] for name, one in of.columns.items()}, table, of.order, of.nullable, search,
-        or_(of_setup, table.c.setup.is_(None)) if search.general else of_setup,
+        sa.or_(of_setup, table.c.setup.is_(None)) if search.general else of_setup,
     )  # fmt: skip
 
 
-OWN_SOURCE = func.taskqueue.own_jobs(
-    _SETUP, bindparam("after", type_=BigInteger()), bindparam("most", type_=Integer()), bindparam("state", type_=Text())
-).table_valued(*(column(one.name, one.type) for one in tables.own_jobs.c), name="own")
+OWN_SOURCE = sa.func.taskqueue.own_jobs(
+    _SETUP, sa.bindparam("after", type_=sa.BigInteger()), sa.bindparam("most", type_=sa.Integer()),
+    sa.bindparam("state", type_=sa.Text()),
+).table_valued(*(sa.column(one.name, one.type) for one in tables.own_jobs.c), name="own")  # fmt: skip
 """The caller's own jobs below an id, up to a limit, in one state."""
 
 

@@ -103,14 +103,10 @@ def status(as_json: Json = False) -> None:
         keys = ("shard", "where", "release", "setups", "waiting", "leases", "error")
         output.json_out([{key: getattr(one, key) for key in keys} for one in found])
         return
-    output.table(
-        "Shards",
-        ("shard", "database", "release", "setups", "waiting", "leased", "does not answer"),
-        [
-            (one.shard, one.where, one.release, ", ".join(one.setups), one.waiting, one.leases, one.error)
-            for one in found
-        ],
-    )
+    cells = [
+        (one.shard, one.where, one.release, ", ".join(one.setups), one.waiting, one.leases, one.error) for one in found
+    ]
+    output.table("Shards", ("shard", "database", "release", "setups", "waiting", "leased", "does not answer"), cells)
 
 
 @app.command()
