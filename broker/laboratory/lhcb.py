@@ -126,27 +126,21 @@ def offers() -> pilots.Offers:
         owners.setdefault(str(queue.requirements["OwnerGroup"]), set()).add(str(queue.requirements["OwnerDN"]))
     cpu_times = [int(cpu_time) for cpu_time in figures["cpu_times"]]
     return pilots.Offers(
-        sites={site: jobs for site, (_, jobs) in figures["sites"].items()},
-        architectures=[(0.9, intel), (0.1, arm)],
+        sites={site: jobs for site, (_, jobs) in figures["sites"].items()}, architectures=[(0.9, intel), (0.1, arm)],
         cpu_times=(min(cpu_times), max(cpu_times) * 5 // 4),
-        owners={group: sorted(names) for group, names in owners.items()},
-        job_types=sorted(figures["job_types"]),
-    )
+        owners={group: sorted(names) for group, names in owners.items()}, job_types=sorted(figures["job_types"]),
+    )  # fmt: skip
 
 
 def _requirements(row: Mapping[str, object], families: Mapping[str, list[str]], sites: list[str]) -> dict[str, object]:
     lists = {
-        "Sites": sites,
-        "BannedSites": row["banned_sites"],
-        "Platforms": families[str(row["platforms"])],
+        "Sites": sites, "BannedSites": row["banned_sites"], "Platforms": families[str(row["platforms"])],
         "JobTypes": [row["job_type"]],
-    }
+    }  # fmt: skip
     return {
-        "OwnerDN": row["owner"],
-        "OwnerGroup": row["owner_group"],
-        "CPUTime": row["cpu_time"],
+        "OwnerDN": row["owner"], "OwnerGroup": row["owner_group"], "CPUTime": row["cpu_time"],
         **{key: values for key, values in lists.items() if values},
-    }
+    }  # fmt: skip
 
 
 def _sites(named: str, every: Iterable[str]) -> list[str]:

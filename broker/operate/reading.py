@@ -25,32 +25,25 @@ def rows_of(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
 
 def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
     """A run: tasks by status and the rule that refused them, the places that got tasks or jobs, rejections by rule."""
-    chosen = "where setup = %s and run_id = %s order by"
+    chosen = "where setup = %s and run_id = %s"
+
+    def rows(query: str) -> list[Row]:
+        return rows_of(connection, query, setup, run)
+
     return {
         "setup": setup,
         "run": run,
         "algorithm": algorithm,
-        "tasks": rows_of(
-            connection,
-            f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} 1, 5",
-            setup,
-            run,
+        "tasks": rows(
+            f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} order by 1, 5"
         ),
-        "assigned": rows_of(
-            connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
-        ),
-        "nuclei": rows_of(
-            connection,
+        "assigned": rows(f"select queue, tasks, jobs from brokerage.assignments {chosen} order by 3 desc, 1"),
+        "nuclei": rows(
             "select nucleus, count(*) as tasks, sum(work) as work from brokerage.nucleus_of_task"
-            " where setup = %s and run_id = %s group by nucleus order by 2 desc, 1",
-            setup,
-            run,
+            f" {chosen} group by nucleus order by 2 desc, 1"
         ),
-        "rejections": rows_of(
-            connection,
-            f"select rule, criteria, pairs, tasks, queues from brokerage.rejections {chosen} 3 desc, 1",
-            setup,
-            run,
+        "rejections": rows(
+            f"select rule, criteria, pairs, tasks, queues from brokerage.rejections {chosen} order by 3 desc, 1"
         ),
         "not_loaded": [row for row in not_loaded(connection, setup) if row["rule"] and row["queue"] is None],
     }
@@ -126,9 +119,8 @@ def stored_decision(
     if run is not None:
         found = rows_of(connection, f"{query} run_id = %s", setup, task, run)
     else:
-        found = rows_of(
-            connection, f"{query} algorithm = %s and not dry order by run_id desc limit 1", setup, task, algorithm
-        )
+        query = f"{query} algorithm = %s and not dry order by run_id desc limit 1"
+        found = rows_of(connection, query, setup, task, algorithm)
     if not found and run is not None:
         runs = rows_of(connection, f"{query} true order by run_id desc limit 5", setup, task)
         hint = "runs that did, the last first: " + ", ".join(str(row["run_id"]) for row in runs)

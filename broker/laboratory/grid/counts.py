@@ -36,13 +36,11 @@ def _counts(rng: random.Random, queue: Queue, share: str, size: float, nucleus: 
         running = round(size * part / cores * rng.uniform(0.7, 1.1))
         queued = running * rng.uniform(low, high)
         jobs = {
-            "running": running,
-            "activated": round(queued * rng.uniform(0.6, 0.8)),
-            "starting": round(queued * rng.uniform(0.05, 0.15)),
-            "assigned": round(queued * rng.uniform(0, 0.15)),
+            "running": running, "activated": round(queued * rng.uniform(0.6, 0.8)),
+            "starting": round(queued * rng.uniform(0.05, 0.15)), "assigned": round(queued * rng.uniform(0, 0.15)),
             "defined": round(queued * rng.uniform(0, 0.02)),
             "transferring": 3 * running + 6_000 if stuck else round(running * rng.uniform(0.02, 0.4)),
-        }
+        }  # fmt: skip
         for status, number in jobs.items():
             if number:
                 row: Row = {
@@ -67,11 +65,9 @@ def share_figures(rng: random.Random) -> dict[str, Row]:
         target = round(part * 5_000_000)
         usage = rng.uniform(0.7, 1.2)
         shares[share] = {
-            "target": target,
-            "running": round(target * usage),
-            "queued": round(target * rng.uniform(0.2, 1.5)),
+            "target": target, "running": round(target * usage), "queued": round(target * rng.uniform(0.2, 1.5)),
             "usage_percent": round(usage, 3),
-        }
+        }  # fmt: skip
     return shares
 
 

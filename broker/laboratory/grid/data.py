@@ -141,9 +141,7 @@ def _incomplete(rng: random.Random, files: Sequence[Row]) -> Row:
     listed = rng.random() < 0.25
     held = sorted(rng.sample(files, found), key=lambda file: str(file["lfn"])) if listed else files[:found]
     replica: Row = {
-        "found": found,
-        "total": len(files),
-        "asize": sum(file["size"] for file in held),
+        "found": found, "total": len(files), "asize": sum(file["size"] for file in held),
         "tsize": sum(file["size"] for file in files),
-    }
+    }  # fmt: skip
     return replica | ({"lfns": [file["lfn"] for file in held]} if listed else {})

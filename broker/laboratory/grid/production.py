@@ -178,11 +178,9 @@ def _derivation(rng: random.Random, supply: _Supply) -> Row:
 
 def _group(rng: random.Random, supply: _Supply) -> Row:
     return _derivation(rng, supply) | {
-        "gshare": "Group production",
-        "processing_type": "group",
-        "working_group": f"SYN_Physics{rng.randrange(1, 6)}",
+        "gshare": "Group production", "processing_type": "group", "working_group": f"SYN_Physics{rng.randrange(1, 6)}",
         "core_count": 1,
-    }
+    }  # fmt: skip
 
 
 def _merge(rng: random.Random, supply: _Supply) -> Row:

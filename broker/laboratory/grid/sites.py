@@ -169,14 +169,12 @@ def _limits(rng: random.Random, kind: str, shape: _Shape) -> Row:
     cores = rng.choice(shape.cores)
     hours = rng.choice(shape.hours)
     return {
-        "corecount": cores,
-        "maxrss": cores * rng.choice(shape.memory),
-        "minrss": cores * 2_001 if kind == "HIMEM" else 0,
-        "maxtime": hours * 3_600,
+        "corecount": cores, "maxrss": cores * rng.choice(shape.memory),
+        "minrss": cores * 2_001 if kind == "HIMEM" else 0, "maxtime": hours * 3_600,
         "mintime": rng.choice((0, 7_200, 21_600)) if kind == "HPC" else 0,
         "maxwdir": 0 if kind == "HPC" and rng.random() < 0.2 else cores * rng.choice(shape.scratch),
         "maxdiskio": rng.choice((0, 0, 500, 1_000, 5_000)),
-    }
+    }  # fmt: skip
 
 
 def _access(rng: random.Random, kind: str, place: Place) -> Row:
@@ -215,11 +213,9 @@ def _policy(rng: random.Random, kind: str, place: Place, size: int) -> Row:
 def _measured(rng: random.Random, shape: _Shape, size: int, *, running: bool) -> Row:
     """Figures of the last hours; one in twenty-five queues has no pilots."""
     row: Row = {
-        "average_diskio": round(log(rng, 100, 4_000)),
-        "ups": shape.workflow == "pull_ups",
-        "workers": {"running": 0, "submitted": 0},
-        "core_statistics": {"running": 0, "starting": 0},
-    }
+        "average_diskio": round(log(rng, 100, 4_000)), "ups": shape.workflow == "pull_ups",
+        "workers": {"running": 0, "submitted": 0}, "core_statistics": {"running": 0, "starting": 0},
+    }  # fmt: skip
     if not running or rng.random() < 0.04:
         return row
     jobs = max(1, size // shape.cores[0])

@@ -273,11 +273,9 @@ class Run:
             free = queue.cores - self._busy[queue.name]
             while free > 0 and (queue.name, slot := min(queue.slot, free)) not in self._empty:
                 resource = {
-                    "Site": queue.name,
-                    "CPUTime": 10_000_000,
-                    "NumberOfProcessors": slot,
+                    "Site": queue.name, "CPUTime": 10_000_000, "NumberOfProcessors": slot,
                     "MaxRAM": round(queue.memory * slot / queue.slot),
-                }
+                }  # fmt: skip
                 wanted = min(free // slot, MOST)
                 taken = self.calls.match(resource, wanted, self._rng.getrandbits(40))
                 for job_id, attempt in taken:

@@ -72,11 +72,9 @@ def _busy(run: Run, waiting: Mapping[str, Sequence[int]]) -> Row:
             wanted += min(slots, now + waits)
     hours = run.scenario.tick / 60
     return {
-        "used_core_hours": round(used * hours),
-        "available_core_hours": round(there * hours),
-        "utilisation": _part(used, there),
-        "utilisation_where_jobs_waited": _part(used, wanted),
-    }
+        "used_core_hours": round(used * hours), "available_core_hours": round(there * hours),
+        "utilisation": _part(used, there), "utilisation_where_jobs_waited": _part(used, wanted),
+    }  # fmt: skip
 
 
 def _quantiles(values: Sequence[float]) -> Row:

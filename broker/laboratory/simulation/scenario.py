@@ -122,13 +122,11 @@ PRESETS = {
         unstarted=0.01,
         demand={"MC Default": 2},
         troubles=(
-            Trouble("failing", 0.1, 0.9, site=4, factor=0.3),
-            Trouble("black hole", 0.25, 0.6, site=2),
-            Trouble("network", 0.3, 0.6, factor=0.1),
-            Trouble("offline", 0.4, 0.8, site=1),
+            Trouble("failing", 0.1, 0.9, site=4, factor=0.3), Trouble("black hole", 0.25, 0.6, site=2),
+            Trouble("network", 0.3, 0.6, factor=0.1), Trouble("offline", 0.4, 0.8, site=1),
         ),
     ),
-}
+}  # fmt: skip
 
 
 def named(name: str, **changes: Any) -> Scenario:
