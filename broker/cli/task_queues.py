@@ -39,7 +39,7 @@ def _show(rows: list[Row], limit: int) -> None:
     most = max((row["jobs"] for row in rows), default=0) or 1
     cells = [
         (row["task_queue_id"], row["cpu_time"], asked["OwnerGroup"], asked["OwnerDN"],
-         *(_few(asked.get(key)) for key in ("JobTypes", "Sites", "Platforms")),
+         *(output.first_of(asked.get(key)) for key in ("JobTypes", "Sites", "Platforms")),
          ", ".join(asked.get("Tags", [])) or None, _memory(asked), row["priority"], row["state"], row["reason"],
          row["jobs"], "█" * -(-20 * row["jobs"] // most))
         for row in rows[:limit]
@@ -57,13 +57,6 @@ def _show(rows: list[Row], limit: int) -> None:
         jobs = sum(row["jobs"] for row in rows)
         shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
         output.say(f"{output.counted(len(rows), 'TaskQueue')}{shown}, {output.counted(jobs, 'job')} waiting")
-
-
-def _few(values: list[str] | None) -> str:
-    """The only value, or the first of several and the number of further ones; any if none is required."""
-    if not values:
-        return "any"
-    return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"
 
 
 def _memory(requirements: Row) -> str | None:

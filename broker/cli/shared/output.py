@@ -291,6 +291,13 @@ def few(names: Sequence[str]) -> str:
     return ", ".join(names[:2]) + (f" + {len(names) - 2}" if len(names) > 2 else "")
 
 
+def first_of(values: object) -> str:
+    """The only value of a list, or the first of several and the number of further ones; any if there is none."""
+    if not isinstance(values, list) or not values:
+        return "any"
+    return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"
+
+
 def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
     """A moment for people, to the second; with now, followed by its distance from it."""
     exact = at.isoformat(sep=" ", timespec="seconds")

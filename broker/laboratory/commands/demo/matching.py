@@ -104,8 +104,8 @@ def conclude(summary: Mapping[str, Any], work: "Work") -> None:
     rows = [
         (
             match.job_id, group, resource.get("Site", "any"), resource["CPUTime"], match.requirements["CPUTime"],
-            _few(match.requirements.get("Sites")), _few(match.requirements.get("Platforms")),
-            _few(match.requirements.get("JobTypes")),
+            output.first_of(match.requirements.get("Sites")), output.first_of(match.requirements.get("Platforms")),
+            output.first_of(match.requirements.get("JobTypes")),
         )
         for group, (match, resource) in sorted(work.samples.items())
     ]  # fmt: skip
@@ -117,17 +117,12 @@ def conclude(summary: Mapping[str, Any], work: "Work") -> None:
     _show_proof(summary["proof"])
 
 
-def _few(values: object) -> str:
-    if not isinstance(values, list) or not values:
-        return "any"
-    return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"
-
-
 def _show_unmatched(unmatched: "Unmatched") -> None:
     from rich.text import Text
 
     resource = ", ".join(
-        f"{key} {_few(value) if isinstance(value, list) else value}" for key, value in unmatched.resource.items()
+        f"{key} {output.first_of(value) if isinstance(value, list) else value}"
+        for key, value in unmatched.resource.items()
     )
     failing = [
         (name, _short(wanted), _short(offered)) for name, wanted, offered, holds in unmatched.conditions if not holds
