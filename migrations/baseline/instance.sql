@@ -1,6 +1,5 @@
--- The tables of the schema instance. Edited in place until the first release; afterwards revisions change them. The
--- resources that the steps of an instance use are stored with the instance, so that a constraint limits them at every
--- change.
+-- The tables of the schema instance. They are edited in place until the first release; afterwards revisions change
+-- them. An instance stores the resources that its steps use, so that a constraint limits them at every change.
 
 create schema instance;
 comment on schema instance is 'Machines to rent, and steps packed onto them. Uses resource, workload, taskqueue.';
@@ -43,8 +42,8 @@ comment on constraint instance_price_allowed on instance.instance is '0 or more,
 comment on constraint instance_cpu_used on instance.instance is 'steps use at most the cores of the instance';
 comment on constraint instance_ram_used on instance.instance is 'steps use at most the memory of the instance';
 
---: Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or
---: an expression of inputs until the inputs are known.
+--: Steps of tasks, which are packed onto instances. A step is one execution that needs cores and memory. A need is a
+--: number, or an expression of inputs until the inputs are known.
 create table instance.step (
   setup            text not null references resource.setup on delete cascade,
   --: Number of the step.
@@ -66,7 +65,7 @@ create table instance.step (
   inputs           jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object'),
   queue            text,  --: PanDA queue of kind cloud that the step waits for; null = none.
   job_id           bigint,  --: Job of a TaskQueue that the step represents (instance.follow_taskqueues); null = none.
-  --: Reason why the step is placed there, waits, or is unschedulable; null = no schedule has considered it.
+  --: Reason why the step is placed there, waits or is unschedulable; null = no schedule has considered the step.
   reason           text,
   placed_at        timestamptz,  --: When the step was placed; null = it is on no instance, or not known.
   ended_at         timestamptz,  --: When the step finished or was cancelled; null = not yet, or not known.
@@ -89,7 +88,7 @@ comment on constraint step_inputs_check on instance.step is 'an object';
 create table instance.setting (
   setup          text primary key references resource.setup on delete cascade,
   most_instances int check (most_instances >= 0),  --: The most instances that are not released; null = no limit.
-  --: The most instances, not released, of each task that has no limit of its own; null = no limit.
+  --: The most instances that are not released, of each task without a limit of its own; null = no limit.
   most_per_task  int check (most_per_task >= 0),
   --: Steps that are placed first: dearest or cheapest, by the price of the instance type that each step requires.
   first          text not null default 'dearest' check (first in ('dearest', 'cheapest'))

@@ -41,5 +41,5 @@ end $$;
 
 comment on function instance.leave_instances(text, bigint[], text[], text, text, boolean) is
   'Moves the steps that are in one of the states p_from to the state p_to, and frees the cores and memory that they '
-  'used on their instances. Returns for each step its new state, or why it did not change. A step that represents a '
-  'job of a TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';
+  'used on their instances. Returns the new state of each step, or the reason why it did not change. A step that '
+  'represents a job of a TaskQueue changes only with p_of_taskqueues, since the agent of the job ends that job.';

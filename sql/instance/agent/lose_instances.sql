@@ -15,7 +15,7 @@ begin
                                          where o.setup = p_setup and o.instance_id = u.instance_id
                                            and o.state = 'placed'
                                         offset 0) s);
-  -- the agent of the instance is also gone
+  -- the agent is gone with its instance
   perform taskqueue.return_leases(
     p_setup, array(select s.job_id from unnest(v_steps) s where s.job_id is not null), 'its instance was lost');
   return query
@@ -30,6 +30,6 @@ begin
 end $$;
 
 comment on function instance.lose_instances(text, bigint[]) is
-  'Records that instances are gone or never came: they count as released, and their steps wait again (a row for each '
-  'step). The leases of jobs that these steps represent end: the jobs go back to their TaskQueues, and the attempts of '
-  'the agents are stale. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Records that instances are gone or never came: they count as released, and their steps wait again. Returns one row '
+  'per step. The leases of jobs that these steps represent end: the jobs go back to their TaskQueues, and the attempts '
+  'of the agents are stale. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- LEASES.md, Repeated requests: a repeated call gives the same jobs, as for taskqueue.match_jobs.
+-- LEASES.md, Repeated requests: a repeated call returns the same jobs, as in taskqueue.match_jobs.
 create or replace function instance.match_jobs(
   p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}',
   p_spare boolean default false, p_request_id uuid default null
@@ -20,7 +20,7 @@ begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001',
-            hint = 'The cores and the memory of the instance are known; give what else it offers, '
+            hint = 'The cores and the memory of the instance are known; give its other properties, '
                    'such as Platform, or {}.';
   end if;
   v_answer := taskqueue.answer_given(p_setup, p_request_id, 'instance.match_jobs', v_asked);
@@ -39,7 +39,7 @@ comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid)
   'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: up to p_limit (1..1000) jobs '
   'whose steps are placed on the instance and that are not leased. With p_spare the agent also gets other jobs that '
   'fit into the free cores and memory (of the PanDA queue of the instance, if it has one), and their steps are placed '
-  'on the instance. p_resource adds other offers of the instance (Platform, Tag, CPUTime) to the resource description. '
-  'The call marks the instance as running. The same request id within ten minutes gives the same jobs. Errors: PB001 '
-  '(description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its '
-  'agent can stop).';
+  'on the instance. p_resource adds other properties of the instance (Platform, Tag, CPUTime) to the resource '
+  'description. The call marks the instance as running. A repeated request id within ten minutes returns the same '
+  'jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (the instance does not '
+  'exist or is released: its agent can stop).';

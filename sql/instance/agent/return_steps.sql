@@ -10,6 +10,6 @@ begin
 end $$;
 
 comment on function instance.return_steps(text, bigint[]) is
-  'Takes steps off their instances, so that they wait to be placed again. Returns for each step waiting, or why it '
-  'did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such setup), PB002 (setup '
-  'not granted).';
+  'Takes steps off their instances, so that they wait to be placed again. Returns "waiting" for each step, or the '
+  'reason why it did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such setup), '
+  'PB002 (setup not granted).';

@@ -11,7 +11,7 @@ begin
     update instance.instance i
        set state = 'running', started_at = v_now
      where i.setup = p_setup and i.instance_id = v_id
-       -- the index of live instances is not used, since its rows would be read one by one
+       -- keeps the planner from the index of live instances, whose rows it would read one by one
        and (i.state = 'requested') is true;
     v_started := v_started + found::int;
   end loop;
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function instance.start_instances(text, bigint[]) is
-  'Records that instances are running, and returns how many of them had the state requested. Errors: PB001 (no such '
+  'Records that instances run, and returns how many of them were in the state requested before. Errors: PB001 (no such '
   'setup), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- PACKING.md, Agents of instances. A job that the agent gets for free space is placed in the same transaction, under
--- the lock of the schedule, so that no schedule fills that space.
+-- PACKING.md, Agents of instances. A job for free space is placed in the transaction that leases it, under the lock of
+-- the schedule, so that no schedule fills that space.
 create or replace function instance.take_jobs(
   p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -80,4 +80,4 @@ end $$;
 
 comment on function instance.take_jobs(text, bigint, int, jsonb, boolean) is
   'Takes the jobs that instance.match_jobs returns, without the check for a repeated request. Errors: PB001 '
-  '(description), PB004 (no such instance, or it is released).';
+  '(description), PB004 (the instance does not exist or is released).';

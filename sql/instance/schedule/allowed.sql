@@ -6,7 +6,7 @@ language sql stable as $$
       from instance.setting s
      where s.setup = p_setup and s.most_instances is not null
     union all
-    select m.most, true, coalesce('task ' || p_task_id, 'what is of no task')
+    select m.most, true, coalesce('task ' || p_task_id, 'the group of steps without a task')
       from (select coalesce((select l.most_instances from instance.task_limit l
                               where l.setup = p_setup and l.task_id = p_task_id),
                             (select s.most_per_task from instance.setting s where s.setup = p_setup)) as most) m
@@ -22,11 +22,11 @@ language sql stable as $$
       from bound b
   )
   select greatest(c.bound - c.live, 0),
-         case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
+         case when c.bound <= c.live then format('%s has %s instances and may have %s', c.name, c.live, c.bound) end
     from counted c
    order by 1 limit 1
 $$;
 
 comment on function instance.allowed(text, bigint) is
-  'The number of instances that a task (null means the steps of no task) may have in addition; null means any number. '
-  'reason: the limit that allows none, in words.';
+  'The number of further instances that a task may get (p_task_id null: the steps of no task); null means any number. '
+  'reason: the limit that is reached, in words; null if none is.';

@@ -78,6 +78,6 @@ begin
 end $$;
 
 comment on function instance.explain_step(text, bigint) is
-  'Why a step is on its instance, or why it waits: for a waiting step there is a row for each instance of its task '
+  'Explains why a step is on its instance, or why it waits. A waiting step has a row for each instance of its task '
   '(and queue) in the order of fitting, with the missing cores or memory, and a last row for the new instance that it '
   'would get. Errors: PB001 (no such setup), PB004 (no such step).';

@@ -1,8 +1,8 @@
 -- PACKING.md, New instances: the third phase; Cost of packing. A new instance goes through the runs in their order and
--- takes the steps that fit. Runs of one price and hint are a list with descending cpu: the runs within the free cpu are
--- an end of the list, and the first of these within the free ram is found by a tree over their least ram (a list with
--- the least ram of each 64 runs took 2.4 s instead of 1.3 s for 20,000 distinct shapes on no instances). A filling is
--- repeated while enough steps are left. Long because an instance is filled from several lists at once.
+-- takes the steps that fit. Runs with the same price and hint form a list with descending cpu. The runs that fit the
+-- free cpu are the end of that list; a tree over their least ram finds the first of them that fits the free ram. (A
+-- list with the least ram of each 64 runs took 2.4 s instead of 1.3 s for 20,000 distinct shapes on no instances.) A
+-- filling is repeated while enough steps are left. Long because an instance is filled from several lists at once.
 create or replace function instance.fill_instances(
   p_setup text, p_limit bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],
   p_count int[], p_place int[], out types text[], out at int[], out place int[], out count int[],
@@ -11,7 +11,7 @@ create or replace function instance.fill_instances(
 language plpgsql stable as $$
 declare
   v_runs int := cardinality(p_cpu); v_run int := 1; v_new int := 0; v_out int := 0;
-  -- leaves of the tree, list by list: the run of a leaf and its cpu; node n has the least ram of 2n and 2n + 1
+  -- leaves of the tree, list by list: the run of a leaf and its cpu; node n has the least ram of nodes 2n and 2n + 1
   l_run int[]; l_cpu numeric[]; l_least numeric[]; v_leaves int := 1;
   list_first int[]; list_last int[]; list_hint text[]; list_price numeric[]; v_from int[];
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;  -- one filling
@@ -57,11 +57,11 @@ begin
     while v_list <= cardinality(list_first) loop
       v_best := 0;
       v_next := v_list;
-      while list_price[v_next] = list_price[v_list] loop  -- the lists of one price whose steps may go there
+      while list_price[v_next] = list_price[v_list] loop  -- lists of the same price whose steps may go there
         if coalesce(list_hint[v_next], v_type) = v_type and v_from[v_next] <= list_last[v_next] then
           v_low := v_from[v_next];
           v_high := list_last[v_next] + 1;
-          while v_low < v_high loop  -- from v_low on, the cpu is within the free cpu
+          while v_low < v_high loop  -- runs from v_low on need at most the free cpu
             v_leaf := (v_low + v_high) / 2;
             if l_cpu[v_leaf] <= v_cpu then
               v_high := v_leaf;
@@ -130,6 +130,6 @@ end $$;
 
 comment on function instance.fill_instances(
   text, bigint, numeric[], numeric[], numeric[], text[], text[], int[], int[]) is
-  'Places the rest of the runs of instance.order_steps (p_count steps from p_place on) on new instances, at most '
-  'p_limit. Returns the types of the instances, and placements: a number of steps (count) from a place in the order '
-  'on, the instance (its place in types), and the space that was free there before.';
+  'Places the rest of the runs of instance.order_steps (p_count steps, from p_place on) on at most p_limit new '
+  'instances. Returns the types of the instances and the placements. A placement has its number of steps (count), '
+  'their first place in the order, the instance (its place in types), and the space that was free there before.';

@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function instance.first_block(int[], numeric[], numeric[], bigint[], numeric, numeric, bigint) is
-  'Place in p_order of the first block of instance.fit_steps whose bound is at least (p_cpu, p_ram, p_instance): free '
-  'cpu, free ram and id.';
+  'Place in p_order of the first block of instance.fit_steps whose bound (free cpu, free ram, id) is at least (p_cpu, '
+  'p_ram, p_instance).';

@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function instance.first_leaf(numeric[], int, numeric) is
-  'First leaf from p_first on whose least memory (MB) is within p_ram, in the tree of instance.fill_instances; null if '
-  'there is none.';
+  'The first leaf, from p_first on, in the tree of instance.fill_instances whose least memory (MB) is at most p_ram; '
+  'null if there is none.';

@@ -1,6 +1,6 @@
--- PACKING.md, Fitting: the second phase; Cost of packing. The instances are a list, sorted by free cpu, free ram and
--- id, in blocks of c_size slots. A search skips the blocks that have too little ram. A full block is cut in two.
--- Long because each change of the list is written in full: a function that changes an array gets a copy of it.
+-- PACKING.md, Fitting: the second phase; Cost of packing. The instances are a list sorted by free cpu, free ram and
+-- id, in blocks of c_size slots. A search skips the blocks with too little ram. A full block is cut in two.
+-- Long because each change of the list is written in full: a function that changed an array would get a copy of it.
 create or replace function instance.fit_steps(
   p_setup text, p_task_id bigint, p_queue text, p_cpu numeric[], p_ram numeric[], p_hint text[], inout p_count int[],
   inout p_place int[], out instances bigint[], out types text[], out at int[], out place int[], out count int[],
@@ -13,8 +13,8 @@ declare
   v_width int := cardinality(v_hints) + 1;
   -- per instance: free cpu and ram, and the number of its type in v_hints (0 = no step names it)
   i_cpu numeric[]; i_ram numeric[]; i_hint int[];
-  -- blocks in their order; for block b: slots in use (instances, from slot b * c_size + 1 on), a bound that none of its
-  -- instances exceeds, and at b * v_width + h the most free ram of hint h (0 = of all)
+  -- blocks in their order; for block b: the number of slots in use (from slot b * c_size + 1 on), a bound that none of
+  -- its instances exceeds, and at b * v_width + h the most free ram of its instances with hint h (0 = all of them)
   b_order int[] := array[1]; b_used int[] := array[0];
   b_cpu numeric[] := array['Infinity'::numeric]; b_ram numeric[] := b_cpu; b_instance bigint[] := array[0];
   b_most numeric[] := array_fill(-1::numeric, array[v_width], array[v_width]);
@@ -127,5 +127,5 @@ end $$;
 
 comment on function instance.fit_steps(text, bigint, text, numeric[], numeric[], text[], int[], int[]) is
   'Places the runs of instance.order_steps on the existing instances (instances, types) of a task, or of no task, at a '
-  'queue of kind cloud. Each placement has a number of steps (count) from a place in the order on, the instance (its '
+  'queue of kind cloud. A placement has its number of steps (count), their first place in the order, the instance (its '
   'place in instances), and the space that was free there before. p_count and p_place describe the rest of each run.';

@@ -33,5 +33,5 @@ end $$;
 
 comment on function instance.follow_taskqueues(text) is
   'Adds a step for each job that waits in a TaskQueue for a PanDA queue of kind cloud (resource_type cloud) that is '
-  'not offline, and ends the steps whose jobs left the TaskQueues; returns how many. instance.schedule begins with '
-  'it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'not offline, and ends the steps whose jobs left the TaskQueues. Returns the numbers of both. instance.schedule '
+  'begins with this call. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -28,6 +28,6 @@ begin
 end $$;
 
 comment on function instance.forget_ended(text, int) is
-  'Deletes steps that ended and instances that were released longer ago than jobs_kept, up to p_limit of each (null '
-  'means the setting most; both settings of lifecycle.set_settings), and returns how many. instance.schedule calls it. '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Deletes steps that ended and instances that were released longer ago than jobs_kept, at most p_limit of each (null '
+  'means the setting most), and returns how many. Both settings are those of lifecycle.set_settings. instance.schedule '
+  'calls the function. Errors: PB001 (no such setup), PB002 (setup not granted).';

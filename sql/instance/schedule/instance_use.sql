@@ -1,5 +1,5 @@
--- The join is lateral, because a sum over all steps that is joined afterwards was planned as a loop over both when many
--- steps had just been placed.
+-- The join is lateral. When many steps had just been placed, the planner joined a sum over all steps by a loop over
+-- both sides.
 create or replace view instance.instance_use as
 select i.setup, i.instance_id, u.steps, u.cpu, u.ram
   from instance.instance i

@@ -1,9 +1,9 @@
--- Steps that are added, learn their needs or end do not wait for this lock.
+-- Calls that add or end steps or set their needs do not wait for this lock.
 create or replace function instance.lock_schedule(p_setup text) returns void
 language sql as $$
   select pg_advisory_xact_lock(hashtext('instance.schedule'), hashtext(p_setup))
 $$;
 
 comment on function instance.lock_schedule(text) is
-  'Makes sure that only one transaction at a time in a setup places steps or changes the set of instances; the lock is '
-  'held until the transaction ends.';
+  'Lets only one transaction at a time place steps or change the set of instances in a setup. The lock is held until '
+  'the transaction ends.';

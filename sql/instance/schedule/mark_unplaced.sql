@@ -1,4 +1,5 @@
--- Needs are compared once for each distinct shape. Rows that another transaction locks keep their reason.
+-- The function compares needs with the types once for each distinct shape. Rows that another transaction has locked
+-- keep their reason.
 create or replace function instance.mark_unplaced(
   p_setup text, p_task_id bigint, p_queue text, p_limit text, out waiting bigint, out unschedulable bigint
 )
@@ -35,5 +36,5 @@ begin
 end $$;
 
 comment on function instance.mark_unplaced(text, bigint, text, text) is
-  'Stores the reason why each unplaced step of a task waits (unknown needs, or the limit p_limit), or makes the step '
-  'unschedulable if no type can take it; returns how many of each.';
+  'Stores the reason why each unplaced step of a task waits (unknown needs, or the limit p_limit). A step that no type '
+  'can take becomes unschedulable. Returns how many steps wait and how many are unschedulable.';

@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function instance.most_ram(numeric[], int[], int[], int, int, int) is
-  'The most free memory (MB) of the instances in some slots of instance.fit_steps: those of a hint, or (0) all; -1 if '
-  'there are none.';
+  'The most free memory (MB) of an instance in some slots of instance.fit_steps, among those with a hint, or (0) among '
+  'all; -1 if there are none.';

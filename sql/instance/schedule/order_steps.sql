@@ -1,5 +1,5 @@
--- PACKING.md, Order of steps: the first phase. Steps with the same price, need and hint are adjacent in the order and
--- make a run.
+-- PACKING.md, Order of steps: the first phase. Steps with the same price, needs and hint are adjacent in the order and
+-- form a run.
 create or replace function instance.order_steps(
   p_setup text, p_task_id bigint, p_queue text, out steps bigint[], out price numeric[], out cpu numeric[],
   out ram numeric[], out hint text[], out type text[], out count int[], out place int[]
@@ -43,6 +43,6 @@ begin
 end $$;
 
 comment on function instance.order_steps(text, bigint, text) is
-  'Orders the unplaced steps of a task whose needs are known and that some type can take. steps: their ids in order; '
-  'for each run of equal steps, its price, cpu, ram, hint and type, the number of its steps (count) and the place of '
-  'its first step in the order. Null if there are no such steps.';
+  'Orders the unplaced steps of a task whose needs are known and that some type can take. steps has their ids in '
+  'order. Each run of equal steps has its price, cpu, ram, hint and type, the number of its steps (count), and the '
+  'place of its first step in the order. The result is null if there are no such steps.';

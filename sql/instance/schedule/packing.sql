@@ -23,7 +23,7 @@ begin
   return query
   with step as materialized (
     select u.step_id, u.place from unnest(v_order.steps) with ordinality u (step_id, place)
-  ), instance as materialized (  -- a subscript into a long array of texts reads all texts before it
+  ), instance as materialized (  -- a subscript of a long array of texts reads all texts before it
     select i.instance_id, i.type, i.at, 0 as number
       from unnest(v_fit.instances, v_fit.types) with ordinality i (instance_id, type, at)
     union all
@@ -47,6 +47,6 @@ end $$;
 
 comment on function instance.packing(text, bigint, text, bigint) is
   'The places that instance.schedule would now give the steps of a task (null means steps of no task) at a queue of '
-  'kind cloud (null means at none), in their order: an existing instance (instance_id), or a new one (number, counted '
-  'from 1, of a type; at most p_limit), with the needs of the step and the space that is free there before. Steps that '
-  'wait for needs, limits or a type that fits are left out.';
+  'kind cloud (null means at none), in their order. A place is an existing instance (instance_id) or one of at most '
+  'p_limit new ones (number, from 1, and type). Each row has the needs of the step and the space that is free there '
+  'before. Steps that wait for needs, limits or a type that fits are left out.';

@@ -12,6 +12,6 @@ end $$;
 
 comment on function instance.plan(text, bigint, text) is
   'The places that instance.schedule_task would now give the steps of a task (null means steps of no task) at a queue '
-  'of kind cloud (null means at none), in their order (place): an existing instance (instance_id), or a new one '
-  '(number, counted from 1), with the space that is free there before. The call stores nothing. Errors: PB001 (no such '
+  'of kind cloud (null means at none), in their order (place). A place is an existing instance (instance_id) or a new '
+  'one (number, from 1), with the space that is free there before. The call stores nothing. Errors: PB001 (no such '
   'setup).';

@@ -29,5 +29,5 @@ language sql stable as $$
 $$;
 
 comment on function instance.refusal(text, bigint, numeric, numeric, text) is
-  'The reason why no instance type can take a step (instance.required_type finds no type): the missing cores or '
-  'memory.';
+  'The reason why no instance type can take a step for which instance.required_type finds no type: the missing cores '
+  'or memory, or a hint that is unknown or too small.';

@@ -15,7 +15,7 @@ begin
     from instance.live_instances(p_setup, p_task_id, p_queue) l
    where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0
      and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
-     -- a step may need no cores and memory; offset 0 keeps a lookup for each instance
+     -- used_cpu and used_ram may be 0 with steps, which may need nothing; offset 0 keeps a lookup for each instance
      and not exists (select from instance.step s
                       where s.setup = p_setup and s.instance_id = l.instance_id and s.state = 'placed'
                      offset 0);
@@ -24,6 +24,6 @@ begin
 end $$;
 
 comment on function instance.release_empty(text, bigint, text) is
-  'Releases the instances of a task (null means those of no task) and of a queue of kind cloud (null if of none) that '
-  'have no steps, and returns how many. instance.schedule ends with it. Errors: PB001 (no such setup), PB002 (setup '
-  'not granted).';
+  'Releases the instances of a task (null means of no task) at a queue of kind cloud (null means at none) that have no '
+  'steps, and returns how many. instance.schedule ends with this call. Errors: PB001 (no such setup), PB002 (setup not '
+  'granted).';

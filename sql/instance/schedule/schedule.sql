@@ -1,4 +1,5 @@
--- It is not SECURITY DEFINER, because it commits after each task, so that no other call waits for all tasks.
+-- The procedure commits after each task, so that no other call waits for all tasks. Therefore it is not SECURITY
+-- DEFINER.
 create or replace procedure instance.schedule(
   p_setup text, p_task_id bigint default null, p_commit boolean default true, inout p_placed bigint default null,
   inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null,
@@ -33,8 +34,8 @@ begin
 end $$;
 
 comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
-  'Packs the waiting steps of a task onto instances, or (null) those of all tasks, one task after the other, as '
-  'instance.schedule_task does. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
-  '(instance.follow_taskqueues). Returns how many steps were placed, instances requested and released, steps that '
-  'wait, and steps that are unschedulable. Commits after each task; within a transaction block give p_commit => '
-  'false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Packs the waiting steps of a task onto instances, as instance.schedule_task does; null means all tasks, one after '
+  'the other. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
+  '(instance.follow_taskqueues). Returns the numbers of steps placed, of instances requested and released, of steps '
+  'that wait, and of steps that are unschedulable. Commits after each task; within a transaction block give p_commit '
+  '=> false. Errors: PB001 (no such setup), PB002 (setup not granted).';

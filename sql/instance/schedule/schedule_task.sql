@@ -1,6 +1,6 @@
--- PACKING.md, Schedule. instance.packing decides by its snapshot. Steps that another transaction has locked or changed
--- since then are left for the next schedule. The steps are locked first, then the instances, each in the order of their
--- ids, as in every other call.
+-- PACKING.md, Schedule. instance.packing decides from its snapshot. Steps that another transaction has locked or
+-- changed since then are left for the next schedule. The steps are locked first, then the instances, each in the order
+-- of their ids, as in every other call.
 create or replace function instance.schedule_task(
   p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint,
   out released bigint, out waiting bigint, out unschedulable bigint
@@ -35,7 +35,7 @@ begin
     select array_agg(p.step_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)),
            array_agg(p.type),
            array_agg(case when p.number = 0
-                          then format('the first that suits of the instances by what is free: %s cores and %s MB were',
+                          then format('the first instance that suited, by free space: %s cores and %s MB were free',
                                       trim_scale(p.free_cpu), trim_scale(p.free_ram))
                           else format('no instance suited: a new one of type %s; %s cores and %s MB of it were free',
                                       p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
@@ -93,5 +93,5 @@ end $$;
 comment on function instance.schedule_task(text, bigint, text) is
   'Places the waiting steps of a task (null means steps of no task) at a queue of kind cloud (null means at none): '
   'first on existing instances, then on new ones as limits allow. Steps that no type can take become unschedulable, '
-  'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '
-  'transaction; one call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'with a reason. Instances without steps are released. Returns how many of each. The call works within the caller''s '
+  'transaction; only one runs at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -8,6 +8,6 @@ end $$;
 
 comment on function instance.set_settings(text, jsonb) is
   'Changes how instances are scheduled in a setup, all or none. The settings are the columns of instance.setting: '
-  'most_instances and most_per_task (the number of instances that are not released, in all and per task; null means no '
-  'limit), first (the jobs that go first, by the price of the instance type that each requires: dearest or cheapest). '
+  'most_instances and most_per_task (the limits on instances that are not released, in all and per task; null means no '
+  'limit), first (the steps that are placed first, by the price of the type that each requires: dearest or cheapest). '
   'Errors: PB001 (key or value), PB002 (setup not granted).';

@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function instance.set_task_limit(text, bigint, int) is
-  'Sets how many instances that are not released a task may have; null means the setting most_per_task of the setup. '
+  'Limits the instances of a task that are not released; null means the setting most_per_task of the setup. '
   'Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';

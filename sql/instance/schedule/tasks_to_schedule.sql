@@ -16,6 +16,6 @@ begin
 end $$;
 
 comment on function instance.tasks_to_schedule(text, bigint) is
-  'Tasks that have instances, or steps on no instance, with the queue of kind cloud (null if there is none), in the '
-  'order in which instance.schedule takes them: one task, or (null) all. task_id null means steps and instances of no '
-  'task. Errors: PB001 (no such setup).';
+  'The task given, or (null) all tasks, if they have instances or steps on no instance, in the order in which '
+  'instance.schedule takes them. queue: of kind cloud; null if there is none. task_id null means steps and instances '
+  'of no task. Errors: PB001 (no such setup).';

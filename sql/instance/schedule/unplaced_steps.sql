@@ -19,4 +19,4 @@ begin
 end $$;
 
 comment on function instance.unplaced_steps(text, bigint, text) is
-  'Steps of a task (null if of none) at a queue of kind cloud (null means at none) that are on no instance.';
+  'Steps of a task (null means of none) at a queue of kind cloud (null means at none) that are on no instance.';

@@ -29,7 +29,7 @@ begin
   )
   select array_agg(s.step_id) into v_stored from stored s;
   if cardinality(v_ids) <> coalesce(cardinality(v_stored), 0) then
-    raise exception 'step % is there already',
+    raise exception 'step % already exists',
       (select min(i) from unnest(v_ids) i where i <> all (coalesce(v_stored, '{}')))
       using errcode = 'PB005', hint = 'A step is added once; instance.set_needs changes the needs of a waiting step.';
   end if;
@@ -39,8 +39,8 @@ begin
 end $$;
 
 comment on function instance.add_jobs(text, jsonb) is
-  'Adds steps to be packed onto instances and returns their ids in the given order. An example of the steps, whose '
-  'keys are all optional, is [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": '
-  '{"size": 2048}}]. cpu is cores, ram MB: a number, an expression as text (see instance.evaluate), or left out until '
-  'it is known (instance.set_needs). The steps wait until instance.schedule. Errors: PB001 (an element is wrong), '
-  'PB002 (setup not granted, or only for one owner), PB005 (the step is there).';
+  'Adds steps to be packed onto instances and returns their ids in the given order. An example, in which all keys are '
+  'optional: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": '
+  '2048}}]. cpu (cores) and ram (MB) are each a number, an expression as text (instance.evaluate), or left out until '
+  'known (instance.set_needs). The steps wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 '
+  '(setup not granted, or only for one owner), PB005 (the step exists).';

@@ -14,6 +14,6 @@ begin
 end $$;
 
 comment on function instance.cancel_steps(text, bigint[]) is
-  'Cancels steps that wait, are placed or are unschedulable; a placed step leaves its instance. Returns for each step '
-  'cancelled, or why it did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no such '
-  'setup, too many steps), PB002 (setup not granted, or only for one owner).';
+  'Cancels steps that wait, are placed or are unschedulable; a placed step leaves its instance. Returns "cancelled" '
+  'for each step, or the reason why it did not change (another state, a job of a TaskQueue, no such step). Errors: '
+  'PB001 (no such setup, too many steps), PB002 (setup not granted, or only for one owner).';

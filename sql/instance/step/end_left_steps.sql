@@ -1,4 +1,4 @@
--- Steps that another transaction has locked are left to that transaction.
+-- The function skips steps that another transaction has locked, and leaves them to that transaction.
 create or replace function instance.end_left_steps(p_setup text, p_instance_id bigint default null) returns bigint
 language plpgsql set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
@@ -57,4 +57,4 @@ end $$;
 
 comment on function instance.end_left_steps(text, bigint) is
   'Ends the steps (of one instance, or all) whose jobs neither have a lease nor wait in a TaskQueue for a queue of '
-  'kind cloud; returns how many.';
+  'kind cloud. Returns how many steps it ended.';

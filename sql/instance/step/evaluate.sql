@@ -1,5 +1,5 @@
 -- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack
--- until an operator that binds less tightly comes; a function waits with the number of its values.
+-- until an operator that binds less tightly comes; a function waits there with its number of arguments.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable as $$
 declare
@@ -8,7 +8,7 @@ declare
   v_next text;
   v_values numeric[] := '{}'::numeric[];
   v_waiting text[] := '{}'::text[];  -- operators, brackets and functions
-  v_counts int[] := '{}'::int[];  -- values of the functions that wait
+  v_counts int[] := '{}'::int[];  -- numbers of arguments of the functions that wait
   v_wants_value boolean := true;
   v_top text;
   v_depth int := 0;
@@ -116,5 +116,5 @@ end $$;
 
 comment on function instance.evaluate(text, jsonb) is
   'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null if an input that '
-  'it reads is not yet known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
-  'invalid expression, division by 0).';
+  'it reads is not yet known. It may have numbers, names, + - * /, brackets, ceil, floor, round, min and max. Errors: '
+  'PB001 (an invalid expression, division by 0).';

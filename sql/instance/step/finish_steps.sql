@@ -10,6 +10,6 @@ begin
 end $$;
 
 comment on function instance.finish_steps(text, bigint[]) is
-  'Records that steps have finished, and frees the cores and memory that they used on their instances. Returns for '
-  'each step finished, or why it did not change (another state, a job of a TaskQueue, no such step). Errors: PB001 (no '
-  'such setup), PB002 (setup not granted).';
+  'Records that steps have finished, and frees the cores and memory that they used on their instances. Returns '
+  '"finished" for each step, or the reason why it did not change (another state, a job of a TaskQueue, no such step). '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- Each step is looked up by its key (a subquery that locks is no part of a join), whatever the planner estimates from
--- the last analysis of the table.
+-- The function looks up each step by its key, whatever the planner estimates: a subquery that locks is not merged into
+-- a join.
 create or replace function instance.locked_steps(p_setup text, p_step_ids bigint[]) returns setof instance.step
 language sql set jit = off set enable_seqscan = off set enable_material = off as $$
   select s.*

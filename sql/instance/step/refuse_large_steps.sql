@@ -1,4 +1,4 @@
--- Steps of instance.refuse_needs, each of which is an object.
+-- instance.refuse_needs has checked that each step is an object.
 create or replace function instance.refuse_large_steps(p_setup text, p_steps jsonb) returns void
 language sql stable as $$
   select taskqueue.require_within(p_setup, 'requirements_size', format('steps[%s]', e.place - 1),

@@ -71,5 +71,5 @@ begin
 end $$;
 
 comment on function instance.refuse_needs(jsonb, text[]) is
-  'Refuses a value that is not an array of objects with these keys, and expressions that are not valid; the error '
-  'names the element, the key and the value. Errors: PB001.';
+  'Refuses a value that is not an array of objects with these keys, and expressions that are not valid. Errors: PB001, '
+  'naming the element, the key and the value.';

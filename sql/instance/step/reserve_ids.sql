@@ -10,4 +10,4 @@ begin
 end $$;
 
 comment on function instance.reserve_ids(text) is
-  'Moves the sequences of step ids and instance ids beyond the ids that a setup has, since callers may give ids.';
+  'Moves the sequences of step ids and instance ids beyond the ids in a setup, since callers may choose ids.';

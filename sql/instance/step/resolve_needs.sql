@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function instance.resolve_needs(text, bigint[]) is
-  'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. Errors: PB001 '
+  'Evaluates the expressions whose inputs are known, and stores the results as the needs of the steps. Errors: PB001 '
   '(an expression gives a value that a step cannot need).';

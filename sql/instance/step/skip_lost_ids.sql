@@ -1,5 +1,4 @@
--- The id of an instance identifies its machine: after a failover that lost the instance, no other instance may get that
--- id.
+-- The id of an instance identifies its machine. After a failover that lost the row, no other instance may get the id.
 create or replace function instance.skip_lost_ids() returns void
 language sql as $$
   select resource.skip_lost_ids('instance.instance_id', 1, 1000000000);
@@ -7,5 +6,5 @@ language sql as $$
 $$;
 
 comment on function instance.skip_lost_ids() is
-  'Makes sure that an id of an instance or step that was lost in a failover is not given again; see '
+  'Makes sure that the ids of instances and steps that were lost in a failover are not used again; see '
   'resource.skip_lost_ids.';

@@ -1,4 +1,4 @@
--- The used cores and memory follow from the steps, so they are left out.
+-- The dump leaves out the used cores and memory, since they follow from the steps.
 create or replace function instance.dump(p_setup text, p_table text) returns setof jsonb
 language sql stable security definer set search_path = instance, pg_temp as $$
   select d - '{used_cpu,used_ram}'::text[] from resource.dump_rows(p_setup, instance.world_table(p_table)) d

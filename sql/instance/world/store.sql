@@ -1,5 +1,5 @@
--- Cores, memory and price of an instance come from its type; its used cores and memory come from its steps. Expressions
--- whose inputs are known are evaluated.
+-- Cores, memory and price of an instance come from its type unless they are given; its used cores and memory come from
+-- its steps. Expressions whose inputs are known are evaluated.
 create or replace function instance.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -18,7 +18,7 @@ begin
        and (s.queue is not null and s.job_id is null or s.state = 'placed' and s.instance_id is null)
      order by s.step_id limit 1;
     if found and v_wrong.state = 'placed' and v_wrong.queue is null then
-      raise exception 'step % is placed, and has no instance', v_wrong.step_id
+      raise exception 'step % is placed but has no instance', v_wrong.step_id
         using errcode = 'PB001', hint = 'Name its instance, or give the state waiting.';
     elsif found then
       raise exception 'step % is at queue %, but represents no job', v_wrong.step_id, v_wrong.queue
@@ -44,7 +44,7 @@ begin
    where u.setup = p_setup and (u.cpu > i.cpu or u.ram > i.ram)
    order by i.instance_id limit 1;
   if found then
-    raise exception 'instance % has % cores and % MB, its steps use % cores and % MB', v_wrong.instance_id,
+    raise exception 'instance % has % cores and % MB, but its steps use % cores and % MB', v_wrong.instance_id,
       trim_scale(v_wrong.cpu), trim_scale(v_wrong.ram), trim_scale(v_wrong.used_cpu),
       trim_scale(v_wrong.used_ram)
       using errcode = 'PB001', hint = 'The steps that are placed on an instance must fit on it together.';
@@ -57,8 +57,8 @@ begin
 end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
-  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in an existing row; a '
-  'null value is stored as null. The rows of p_parents (values of the first key column, or objects with it and other '
-  'columns; true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do not fit '
-  'on it), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema instance, and returns the number of rows stored. Keys are '
+  'columns. A key that is left out gets the default of the column; with p_merge it keeps its value in an existing row. '
+  'A null value is stored as null. The rows of p_parents (values of the first key column, or objects with that and '
+  'other columns; true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do '
+  'not fit on it), PB002 (setup not granted).';

@@ -4,5 +4,5 @@ language sql stable as $$
 $$;
 
 comment on function instance.world_table(text) is
-  'A table of the schema instance into which worlds are loaded and from which they are dumped. Errors: PB001 (another '
+  'A table of the schema instance that worlds are loaded into and dumped from. Errors: PB001 (another '
   'table).';

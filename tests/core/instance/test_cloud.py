@@ -289,7 +289,7 @@ def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        ({"state": "placed"}, "step 5 is placed, and has no instance"),
+        ({"state": "placed"}, "step 5 is placed but has no instance"),
         ({"queue": "CLOUD"}, "step 5 is at queue CLOUD, but represents no job"),
     ],
 )

@@ -177,7 +177,7 @@ def test_steps_of_a_lost_instance_wait_again(with_types: Connection) -> None:
         ([{"inputs": []}], "PB001", "steps[0].inputs: [] is not an object"),
         ([{"inputs": {"size": "8"}}], "PB001", 'steps[0].inputs.size: "8" is not a number'),
         ([{"id": 7}, {"id": 7}], "PB001", "step 7 is there twice"),
-        ([{"id": 5}, {"id": 6}], "PB005", "step 5 is there already"),
+        ([{"id": 5}, {"id": 6}], "PB005", "step 5 already exists"),
         ([{"ram": "2 *"}], "PB001", "steps[0].ram: expression '2 *': its end instead of a value"),
         ([{}, {"cpu": "x / 0", "inputs": {"x": 1}, "id": 9}], "PB001", "steps[1].cpu: expression 'x / 0' divides by 0"),
         ([{"id": 9, "ram": "size - 8", "inputs": {"size": 1}}], "PB001", "step 9: ram comes to -7"),
@@ -304,7 +304,7 @@ def test_a_world_that_packs_too_much_is_refused(with_types: Connection) -> None:
         "instance_jobs": [{"id": n, "cpu": 1.5, "ram": 10, "instance": 1, "state": "placed"} for n in (1, 2)],
     }
     with (
-        pytest.raises(Exception, match="instance 1 has 2 cores and 4096 MB, its steps use 3 cores and 20 MB"),
+        pytest.raises(Exception, match="instance 1 has 2 cores and 4096 MB, but its steps use 3 cores and 20 MB"),
         with_types.transaction(),
     ):
         world.load(with_types, [full], "t")
