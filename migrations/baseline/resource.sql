@@ -1,6 +1,6 @@
--- The tables of the schema resource. Edited in place until the first release; afterwards revisions change them. A CHECK
--- constraint's comment states in words which values the constraint allows: resource.refusal shows that text. All values
--- that real tasks and CRIC's exports may have are allowed, even odd ones: -1 in limits, any status of a queue.
+-- The tables of the schema resource. They are edited in place until the first release; afterwards revisions change
+-- them. The comment of a CHECK constraint states in words which values it allows: resource.refusal shows that text. All
+-- values that real tasks and CRIC's exports may have are allowed, even odd ones: -1 in limits, any status of a queue.
 
 comment on schema resource is
   'Queues, storages, links, slots, configuration, shares, groups; the installation. Uses no other schema.';
@@ -43,7 +43,7 @@ create table resource.installed_object (
   installed_at  timestamptz not null  --: When the object was last written.
 );
 
---: The catalogue as the last upgrade left it, in PostgreSQL's words; broker db check compares today's.
+--: The catalogue as the last upgrade left it, in PostgreSQL's words; broker db check compares the present one with it.
 create table resource.installed_state (
   item   text not null,  --: Kind and name of the object.
   aspect text not null,  --: definition, owner or comment.
@@ -56,7 +56,7 @@ create table resource.setup (
   setup      text primary key check (setup <> '' and octet_length(setup) <= 100),
   created_at timestamptz not null default now(),  --: When the setup was created.
   simulated  timestamptz,  --: Time that resource.clock() returns for a simulated setup; null = real time.
-  --: Whether the setup is a world that is evaluated by itself: configuration of all setups does not hold in it.
+  --: Whether the setup is a world that is evaluated by itself: configuration for all setups does not hold there.
   alone      boolean not null default false
 );
 
@@ -80,8 +80,8 @@ create table resource.identity (
   --: Whether this is a private pilot or submitter, bound to the owner group or owner named here, whatever the request
   --: contains.
   private     boolean not null default false,
-  owner_group text,  --: Group the identity acts for; null = any group of the owner.
-  owner_dn    text,  --: Owner the identity acts for; null = any of the group.
+  owner_group text,  --: Group that the identity acts for; null = any group of the owner.
+  owner_dn    text,  --: Owner that the identity acts for; null = any owner of the group.
   primary key (setup, role_name),
   constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
 );
@@ -94,8 +94,8 @@ create type resource.subject as (
   owner_dn    text  --: Owner that the caller acts for; null = that of the role, if it has one.
 );
 
---: Credentials: which tokens of issuers may use a setup through the service, and with which role. The service has
---: verified a token before it asks.
+--: Credentials: they say which tokens of an issuer may use a setup through the service, and with which role. The
+--: service has verified a token before it looks for a credential.
 create table resource.credential (
   setup             text not null references resource.setup on delete cascade,
   name              text not null check (name <> ''),  --: Name, chosen by the operator who made the credential.
@@ -103,7 +103,7 @@ create table resource.credential (
   subject           text check (subject <> ''),  --: Claim sub of the only holder; null = any holder.
   --: Claim that must have the value, such as wlcg.groups; null = any token.
   claim             text check (claim <> ''),
-  --: Value of the claim, or a path that the claim's value lies below: /atlas.
+  --: Value of the claim, or a path above it, such as /atlas.
   value             text check (value <> ''),
   --: Role that the caller acts as: agent, submitter, operator or viewer.
   kind              text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),
@@ -223,12 +223,12 @@ create table resource.queue (
   type              text default 'unified',
   cloud             text default 'WORLD',
   status            text default 'online',  --: online, offline, brokeroff, test, standby, paused ...
-  capability        text,  --: ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.
+  capability        text,  --: ucore: a unified queue, whose pseudo-queues (one per resource type) are the candidates.
   workflow          text,  --: Harvester's workflow, such as pull_ups.
-  --: Cores of a slot; null or 0 counts 1.
+  --: Cores of a slot; null or 0 counts as 1.
   corecount         int default 1 check (corecount > -1e9 and corecount < 1e9)
     constraint queue_corecount_allowed check (corecount >= -1),
-  --: HS06 per core; null or 0 counts 10.
+  --: HS06 per core; null or 0 counts as 10.
   corepower         float8 default 10 check (corepower > -1e15 and corepower < 1e15)
     constraint queue_corepower_allowed check (corepower >= 0),
   --: Maximum memory of a slot (MB).
@@ -253,7 +253,7 @@ create table resource.queue (
   --: Pledged cores; -1 = opportunistic, 0 = none.
   pledgedcpu        float8 default 0 check (pledgedcpu > -1e15 and pledgedcpu < 1e15)
     constraint queue_pledgedcpu_allowed check (pledgedcpu >= -1),
-  --: Maximum number of transferring jobs; null or 0 counts 2000.
+  --: Maximum number of transferring jobs; null or 0 counts as 2000.
   transferringlimit float8 default 0 check (transferringlimit > -1e15 and transferringlimit < 1e15)
     constraint queue_transferringlimit_allowed check (transferringlimit >= -1),
   --: Maximum number of days for a transferring job of high priority.
@@ -264,7 +264,7 @@ create table resource.queue (
     constraint queue_transtimelo_allowed check (transtimelo >= -1),
   fairsharepolicy   text,  --: Shares of the site, such as type=evgen:100%,type=any:0% (zero-share.md).
   wnconnectivity    text,  --: Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
-  jobseed           text default 'all',  --: Event service: std, es, eshigh or all; null counts std.
+  jobseed           text default 'all',  --: Event service: std, es, eshigh or all; null counts as std.
   --: Maximum diskIO per core of running jobs (kB/s).
   maxdiskio         float8 default 0 check (maxdiskio > -1e15 and maxdiskio < 1e15)
     constraint queue_maxdiskio_allowed check (maxdiskio >= -1),
@@ -284,7 +284,7 @@ create table resource.queue (
 create table resource.queue_activity (
   setup             text not null references resource.setup on delete cascade,
   queue             text not null,
-  --: Requests of pilots for a job in the last 3 h; null in both = no record.
+  --: Requests of pilots for a job in the last 3 h; null here and in the heartbeats = no record.
   getjob            bigint check (getjob > -1e15 and getjob < 1e15)
     constraint queue_activity_getjob_allowed check (getjob >= 0),
   --: Heartbeats of pilots in the last 3 h.
@@ -353,7 +353,7 @@ create table resource.nucleus (
   primary key (setup, nucleus)
 );
 
---: Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.
+--: Storage endpoints (RSEs). Space is in GB (1024^3 bytes); null counts as 0.
 create table resource.storage (
   setup             text not null references resource.setup on delete cascade,
   storage           text not null,  --: Name of the endpoint.
@@ -368,15 +368,17 @@ create table resource.storage (
   --: Space that is not available (GB).
   space_unavailable float8 check (space_unavailable > -1e15 and space_unavailable < 1e15),
   space_total       float8 check (space_total > -1e15 and space_total < 1e15),  --: Total space (GB).
-  --: State of reading from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are
-  --: usable.
+  --: State of reading from worker nodes: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
+  --: value or null it is usable.
   read_lan          text constraint storage_read_lan_allowed check (read_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of writing from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are
-  --: usable.
+  --: State of writing from worker nodes: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
+  --: value or null it is usable.
   write_lan         text constraint storage_write_lan_allowed check (write_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are usable.
+  --: State of reading from elsewhere: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
+  --: value or null it is usable.
   read_wan          text constraint storage_read_wan_allowed check (read_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all others are usable.
+  --: State of writing from elsewhere: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
+  --: value or null it is usable.
   write_wan         text constraint storage_write_wan_allowed check (write_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
   cric              jsonb default '{}',  --: CRIC's other fields as they came.
   primary key (setup, storage)
@@ -413,9 +415,9 @@ create table resource.software (
   setup         text not null references resource.setup on delete cascade,
   queue         text not null,  --: Queue, or ALL.
   cmtconfigs    text[] default '{}',  --: Platforms.
-  containers    text[] default '{}',  --: Prefixes of container paths; any, /cvmfs.
-  cvmfs         text[] default '{}',  --: Repositories: atlas, nightlies, any.
-  --: Hardware: [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}]; type is cpu or gpu.
+  containers    text[] default '{}',  --: Prefixes of container paths, such as any or /cvmfs.
+  cvmfs         text[] default '{}',  --: Repositories, such as atlas, nightlies or any.
+  --: Hardware, such as [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}]; type: cpu or gpu.
   architectures jsonb default '[]',
   primary key (setup, queue)
 );
@@ -470,11 +472,11 @@ create table resource.share (
   gshare                   text not null,
   parent                   text,  --: Share that it is part of.
   target                   float8 check (target > -1e15 and target < 1e15),  --: Target (HS06).
-  running                  float8 check (running > -1e15 and running < 1e15),  --: Running (HS06).
-  queued                   float8 check (queued > -1e15 and queued < 1e15),  --: Queued (HS06).
+  running                  float8 check (running > -1e15 and running < 1e15),  --: Running work (HS06).
+  queued                   float8 check (queued > -1e15 and queued < 1e15),  --: Queued work (HS06).
   --: Usage divided by target, as a fraction, although PanDA's name suggests a percentage.
   usage_percent            float8 check (usage_percent > -1e15 and usage_percent < 1e15),
-  --: The same ratio for the share above it, as a fraction.
+  --: Usage divided by target of the parent share, as a fraction.
   equivalent_usage_percent float8 check (equivalent_usage_percent > -1e15 and equivalent_usage_percent < 1e15),
   measured                 timestamptz,  --: When the usage was measured; null = it does not expire.
   primary key (setup, gshare)
@@ -527,7 +529,7 @@ comment on constraint instance_type_cpu_check on resource.instance_type is 'more
 comment on constraint instance_type_ram_check on resource.instance_type is 'more than 0 and less than 1e15';
 comment on constraint instance_type_price_check on resource.instance_type is '0 or more, and less than 1e15';
 
---: PanDA's gdpconfig: a row of the setup counts before one without setup (conventions.md, Configuration lookup).
+--: PanDA's gdpconfig. A row of the setup precedes one without a setup (conventions.md, Configuration lookup).
 --: resource.config_key lists the keys that rules read, with defaults and units.
 create table resource.config (
   setup     text references resource.setup on delete cascade,  --: Tenant; null = all tenants.

@@ -22,7 +22,7 @@ language sql stable as $$
       from bound b
   )
   select greatest(c.bound - c.live, 0),
-         case when c.bound <= c.live then format('%s has %s instances and may have %s', c.name, c.live, c.bound) end
+         case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
     from counted c
    order by 1 limit 1
 $$;

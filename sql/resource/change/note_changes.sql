@@ -1,5 +1,6 @@
--- The trigger notes every change of a table of configuration, whichever statement makes it. Its arguments are the
--- object, then the columns that name it; the schema names settings. An update notes only the columns that changed.
+-- The trigger notes every change of a table of configuration, whichever statement makes it. Its arguments are the kind
+-- of object, then the columns that name an object; a row of settings is named by its schema. An update notes only the
+-- columns that changed.
 create or replace function resource.note_changes() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare

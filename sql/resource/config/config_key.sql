@@ -22,7 +22,7 @@ comment on column resource.config_key.key is
   'Name of the key; a part in <> is a placeholder for a share, label, workflow or group.';
 comment on column resource.config_key.pattern is 'Regular expression that the keys match.';
 comment on column resource.config_key.type is 'Type of the value: number, text or boolean.';
-comment on column resource.config_key.default_value is 'Value if none is set; null = none.';
+comment on column resource.config_key.default_value is 'Value that holds if none is set; null = no default.';
 comment on column resource.config_key.unit is 'Unit of the value.';
 comment on column resource.config_key.meaning is 'Meaning of the key.';
 comment on column resource.config_key.zero_is_default is 'Whether a value of 0 counts as not set, as in PanDA''s code.';

@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function resource.config_of(text) is
-  'The configuration values that are set and hold in a setup: its own rows, and for all other keys the rows for all '
-  'setups. Errors: PB001, PB002 (setup not granted).';
+  'The values of configuration that are set and that hold in a setup: its own rows, and for other keys the rows that '
+  'hold for all setups. Errors: PB001, PB002 (setup not granted).';

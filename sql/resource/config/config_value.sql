@@ -1,6 +1,6 @@
--- See conventions.md, Configuration lookup. The function is in plpgsql because its plans are then kept in all versions:
--- a run asks for sixty keys. The plans are kept even where the caller asks for plans of its own
--- (brokerage.facts_by_subject), because planning took 2 ms a call.
+-- See conventions.md, Configuration lookup. The function is in plpgsql because all versions then keep its plans: a run
+-- looks up sixty keys. The plans are kept even if the caller sets custom plans (brokerage.facts_by_subject), because
+-- planning took 2 ms per call.
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -31,6 +31,6 @@ begin
 end $$;
 
 comment on function resource.config_value(text, text, text, text) is
-  'The configuration value that holds for a key of a component in a setup: the value that is set, else the default of '
-  'resource.config_key, else null. A value for the component precedes one for all components, and a value for the '
+  'The value of configuration that holds for a key of a component in a setup: the value that is set, else the default '
+  'of resource.config_key, else null. A value for the component precedes one for all components, and a value for the '
   'setup precedes one for all setups.';

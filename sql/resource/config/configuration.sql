@@ -1,5 +1,5 @@
 -- One query looks up all known keys, as resource.config_value does for one, and the keys that were forced. The function
--- is in plpgsql because its plan is then kept in all versions.
+-- is in plpgsql because all versions then keep its plan.
 create or replace function resource.configuration(p_setup text) returns jsonb
 language plpgsql stable as $$
 begin

@@ -4,24 +4,25 @@ returns table (app text, component text, key text, type text, default_value json
 language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
-      ('jedi', 'watchdog', 'PENDING_TIMEOUT_<label>', 'number', '168'::jsonb, 'h', 'How long a task may be pending.',
-       false, '{panda2026}'),
+      ('jedi', 'watchdog', 'PENDING_TIMEOUT_<label>', 'number', '168'::jsonb, 'h',
+       'Maximum time that a task may be pending.', false, '{panda2026}'),
       ('pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', 'number', '3', 'factor',
-       'Queued per running above which jobs are brokered again.', true, '{documented,panda2026}'),
+       'Ratio of queued to running jobs above which jobs are brokered again.', true, '{documented,panda2026}'),
       ('pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC', 'number', '0.3', 'fraction',
-       'Part of all queued jobs of the share above which jobs are brokered again.', true, '{documented,panda2026}'),
+       'A queue''s part of all queued jobs of the share above which jobs are brokered again.', true,
+       '{documented,panda2026}'),
       ('pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>', 'number', null, 'jobs',
-       'Queued jobs above which jobs are brokered again; null = never.', false, '{documented,panda2026}'),
+       'Number of queued jobs above which jobs are brokered again; null = never.', false, '{documented,panda2026}'),
       ('pandaserver', 'rebroker', 'ANALY_TIMEOUT', 'number', '12', 'h',
-       'How long user jobs wait before they are brokered again.', false, '{panda2026}'),
+       'Time that user jobs wait before they are brokered again.', false, '{panda2026}'),
       ('pandaserver', 'rebroker', 'ANALY_TIMEOUT_<group>', 'number', null, 'h',
        'The same for a working group; null = ANALY_TIMEOUT.', false, '{panda2026}'),
       ('pandaserver', 'watcher', 'HEARTBEAT_TIMEOUT_<workflow>', 'number', null, 'h',
-       'How long a job of a workflow may be silent; null = 2.', false, '{documented,panda2026}'),
-      ('pandaserver', 'job_timeout', 'TIMEOUT_defined', 'number', '4', 'h', 'How long a job may be defined.',
+       'Maximum time without a heartbeat of a job of the workflow; null = 2.', false, '{documented,panda2026}'),
+      ('pandaserver', 'job_timeout', 'TIMEOUT_defined', 'number', '4', 'h', 'Maximum time that a job may be defined.',
        false, '{panda2026}'),
-      ('pandaserver', 'job_timeout', 'TIMEOUT_holding', 'number', '48', 'h', 'How long a job may be holding.', false,
-       '{documented,panda2026}')
+      ('pandaserver', 'job_timeout', 'TIMEOUT_holding', 'number', '48', 'h',
+       'Maximum time that a job may be holding.', false, '{documented,panda2026}')
     ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles)
 $$;
 

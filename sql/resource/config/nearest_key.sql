@@ -10,7 +10,7 @@ language sql stable as $$
                       where l.similarity > 0.4
                       order by l.similarity desc, l.component = p_component desc, l.component, l.key
                       limit 1)),
-           'All known keys: resource.config_key. A key of your own rules has to be forced: p_force => true, '
+           'resource.config_key lists the known keys. A key of your own rules has to be forced: p_force => true, '
            'or "forced": true in a row of a world.')
 $$;
 

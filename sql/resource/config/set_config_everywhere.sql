@@ -1,4 +1,4 @@
--- The function has no argument for a setup, so a front sends its calls to all shards.
+-- The function has no argument for a setup, so that a front sends its calls to all shards.
 create or replace function resource.set_config_everywhere(
   p_key text, p_value jsonb, p_component text default null, p_app text default null, p_force boolean default false
 ) returns void

@@ -33,7 +33,7 @@ begin
   elsif cardinality(v_names) > 1 then
     message := format('several credentials of setup %s fit the token of %s equally: %s', p_setup,
                       resource.shown(to_jsonb(name)), array_to_string(v_names, ', '));
-    hint := 'An operator can add a credential for its subject, or clear all but one.';
+    hint := 'An operator can add a credential for the token''s subject, or clear all but one.';
     return;
   end if;
   select c.* into v_credential from resource.credential c where c.setup = p_setup and c.name = v_names[1];

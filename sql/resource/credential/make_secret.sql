@@ -16,7 +16,7 @@ begin
   end if;
   secret := resource.new_secret();
   expires_at := resource.valid_until('the secret', p_valid);
-  -- of two calls for one stamp, the second replaces the secret of the first
+  -- the second of two calls for one stamp replaces the secret of the first
   perform pg_advisory_xact_lock(hashtext('resource.credential'), hashtext(p_setup));
   delete from resource.pilot_secret s where s.setup = p_setup and s.stamp = p_stamp returning s.* into v_before;
   insert into resource.pilot_secret as s

@@ -35,9 +35,9 @@ begin
   if p_owner_group is not null and p_owner_group_claim is not null
      or p_owner_dn is not null and p_owner_dn_claim is not null then
     raise exception 'the credential % names an owner or owner group, and a claim that names it', p_name
-      using errcode = 'PB001', hint = 'Give one of both.';
+      using errcode = 'PB001', hint = 'Give one of the two.';
   end if;
-  -- of two calls with equal tokens, the second waits and finds the row of the first
+  -- the second of two calls for the same tokens waits and finds the row of the first
   perform pg_advisory_xact_lock(hashtext('resource.credential'), hashtext(p_setup));
   select c.name into v_other
     from resource.credential c

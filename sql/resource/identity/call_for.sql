@@ -1,5 +1,5 @@
--- See SERVICE.md, Subjects. The service collects calls of many callers with one setup, role and owner; only the name of
--- the subject changes from one call to the next.
+-- See SERVICE.md, Subjects. The service collects calls of many callers with the same setup, role and owner; only the
+-- name of the subject changes from one call to the next.
 create or replace function resource.call_for(p_name text) returns void
 language plpgsql as $$
 begin
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.call_for(text) is
-  'From here on the service calls for this subject, which has the same setup and owner; null = as before. Errors: '
-  'PB002 (not the service).';
+  'Makes this subject, which has the same setup and owner, the caller from here on in the transaction; null leaves the '
+  'subject as it is. Errors: PB002 (not the service).';

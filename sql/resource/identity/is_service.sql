@@ -3,4 +3,4 @@ language sql stable security definer set search_path = resource, pg_temp as $$
   select session_user = (select r.role_name from resource.installation_role r where r.kind = 'service')
 $$;
 
-comment on function resource.is_service() is 'Whether the session is one of the service (broker serve).';
+comment on function resource.is_service() is 'Whether this is a session of the service (broker serve).';

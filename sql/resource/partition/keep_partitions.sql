@@ -1,5 +1,4 @@
--- See ARCHITECTURE.md, History. A default partition takes the rows of a day that has no partition; such rows stay in
--- the default partition.
+-- See ARCHITECTURE.md, History. Rows of a day without a partition go to the default partition and stay there.
 create or replace function resource.keep_partitions(p_table regclass, p_kept interval, p_days int default 3)
 returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
@@ -42,4 +41,4 @@ end $$;
 
 comment on function resource.keep_partitions(regclass, interval, int) is
   'Makes the partitions of a table for today (UTC) and the days ahead, and drops those of days that ended longer ago '
-  'than rows are kept. Returns the number of partitions that changed. It waits at most 300 ms for a lock.';
+  'than rows are kept. Returns the number of partitions made or dropped. It waits at most 300 ms for a lock.';

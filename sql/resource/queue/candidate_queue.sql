@@ -39,8 +39,8 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
  where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
 
 comment on view resource.candidate_queue is
-  'Queues as brokerage lists them: a unified queue (capability ucore) is replaced by a pseudo-queue for each resource '
-  'type. Limits of memory and scratch hold for a slot (per_core_attr multiplied).';
+  'Queues as brokerage lists them: a pseudo-queue for each resource type replaces a unified queue (capability ucore). '
+  'Limits of memory and scratch hold for a slot: limits per core (per_core_attr) are multiplied by its cores.';
 comment on column resource.candidate_queue.queue is 'Name of the queue, or queue/resource type.';
 comment on column resource.candidate_queue.unified_name is 'Name of the PanDA queue.';
 comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = not a pseudo-queue.';
@@ -49,4 +49,4 @@ comment on column resource.candidate_queue.unified_corecount is 'Cores of a slot
 comment on column resource.candidate_queue.maxrss is 'Maximum memory of a slot (MB); null or 0 = no limit.';
 comment on column resource.candidate_queue.maxwdir is 'Maximum scratch space of a slot of the PanDA queue (MiB).';
 comment on column resource.candidate_queue.attributes is
-  'One object with params, catchall, and the other fields of CRIC below them.';
+  'One object of params, catchall and the other fields of CRIC, in this order of precedence.';

@@ -1,5 +1,5 @@
--- See facts-and-formulas.md, catchall-lookup. Keys are compared whole. Most queues have no catchall: plpgsql answers
--- for these without a query, which would take 25 us.
+-- See facts-and-formulas.md, catchall-lookup. Keys are compared as a whole. Most queues have no catchall; for these,
+-- plpgsql returns without a query, which would take 25 us.
 create or replace function resource.catchall(p_catchall text) returns jsonb
 language plpgsql immutable parallel safe as $$
 begin

@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function resource.slot_of_queue(text, text, text) is
-  'Cores of a slot of a PanDA queue, and whether the slot is of this resource type, as are the slots of unified '
-  'queues. There is no row if the queue is not known. Errors: PB001 (a name is too long), PB002 (setup not granted).';
+  'Cores of a slot of a PanDA queue, and whether the slot is of this resource type; only slots of unified queues have '
+  'one. There is no row if the queue is not known. Errors: PB001 (a name is too long), PB002 (setup not granted).';

@@ -12,7 +12,7 @@ begin
     raise exception 'session has % bytes, not the 32 of a sha256', coalesce(octet_length(v_hash), 0)
       using errcode = 'PB001';
   end if;
-  -- of two logins of one person at once, the second counts the session of the first
+  -- if one person logs in twice at once, the second login counts the session of the first
   perform pg_advisory_xact_lock(hashtext('resource.browser_session'), hashtext(p_subject));
   delete from resource.browser_session s
    where s.hash in (select e.hash from resource.browser_session e where e.expires_at < now() for update skip locked);

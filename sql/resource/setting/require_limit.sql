@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function resource.require_limit(text, bigint) is
-  'Refuses a highest number below 0; null is allowed. Errors: PB001, naming the key.';
+  'Refuses a limit below 0; null is allowed. Errors: PB001, naming the key.';

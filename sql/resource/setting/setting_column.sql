@@ -25,7 +25,7 @@ select t.oid::regclass as source, a.attname::text as name, a.attnum as place,
 
 comment on view resource.setting_column is
   'The meaning, the allowed values and the default of each setting: the columns of the tables of settings, with their '
-  'types, checks and comments. Restrict the table.';
+  'types, checks and comments. Select one table (source), since all columns of the database are listed.';
 comment on column resource.setting_column.source is 'Table of the setting.';
 comment on column resource.setting_column.name is 'Name of the setting.';
 comment on column resource.setting_column.place is 'Place among the columns of the table.';

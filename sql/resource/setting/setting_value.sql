@@ -28,5 +28,5 @@ end $$;
 
 comment on function resource.setting_value(regtype, jsonb) is
   'The JSON value that a setting of a type stores for a given value: an interval for a text or a number of seconds, a '
-  'list for a single text. The result is null if the value is of another type. A list is sorted and has no duplicates. '
-  'An object may have only texts.';
+  'list for a single text. The result is null if the value is of another type. A list is sorted, without duplicates. '
+  'The values of an object must be texts.';

@@ -7,5 +7,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.violation_of(regclass, text, text, text) is
-  'The reason why a table refuses a row, in words: the column that is null, else the comment of the constraint, else '
-  'the message of the database.';
+  'The reason why a table refuses a row, in words: the column that must not be null, else the comment of the '
+  'constraint, else the message of the database.';

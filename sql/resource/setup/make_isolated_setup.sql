@@ -1,4 +1,4 @@
--- See worlds.md, Evaluating. The transaction that makes the setup is rolled back.
+-- See worlds.md, Evaluating. The caller rolls back the transaction that makes the setup.
 create or replace function resource.make_isolated_setup(p_setup text) returns void
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function resource.make_isolated_setup(text) is
-  'Makes a setup for a world that is evaluated by itself: configuration for all setups does not hold in it. Errors: '
-  'PB001 (the setup exists), PB002 (not an operator).';
+  'Makes a setup for a world that is evaluated by itself: values of configuration for all setups do not hold there. '
+  'Errors: PB001 (the setup exists), PB002 (not an operator).';

@@ -1,4 +1,4 @@
--- Every table of a setup refers to resource.setup: a front without rows there cannot hold anything by mistake.
+-- Every table of a setup refers to resource.setup, so a front without rows there cannot store anything by mistake.
 create or replace function resource.refuse_setup() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- Callers have seen a row of resource.setup_move. The function is volatile, so it reads the row again after the lock.
--- The program that moves a setup holds that lock; if the program died, nobody holds the lock and the setup never left.
+-- Callers have seen a row of resource.setup_move. The function is volatile, so it reads the row again after it has the
+-- lock. The program that moves a setup holds the lock. If nobody holds it, the program died and the setup never left.
 create or replace function resource.require_here(p_setup text) returns void
 language plpgsql as $$
 declare

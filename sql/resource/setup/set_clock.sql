@@ -5,7 +5,7 @@ language plpgsql security definer set search_path = resource, pg_temp as $$
 begin
   if p_now not between '0100-01-01 00:00:00+00' and '9999-12-31 00:00:00+00' then
     raise exception 'clock is %, which is not within the years 100 to 9999', p_now
-      using errcode = 'PB001', hint = 'Give a moment, or null for real time.';
+      using errcode = 'PB001', hint = 'Give a time, or null for real time.';
   end if;
   perform resource.require_setup(p_setup);
   update resource.setup set simulated = p_now where setup = p_setup;

@@ -1,6 +1,6 @@
 -- See fail-over.md, Ids of lost commits. A promoted standby may lack the last commits and would give their ids again,
--- while agents and machines still use them. The sequence moves on once a timeline, under a lock: without it, ids of
--- another caller would be given twice.
+-- while agents and machines still use them. The sequence moves on once per timeline, under a lock: without the lock,
+-- ids of another caller would be given twice.
 create or replace function resource.skip_lost_ids(p_sequence regclass, p_first bigint, p_apart bigint) returns void
 language plpgsql as $$
 declare
@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function resource.skip_lost_ids(regclass, bigint, bigint) is
-  'Moves a sequence to the ids of the server''s timeline: from p_first on in timeline 1, and p_apart further in each '
-  'later timeline. Does nothing if the sequence has already moved.';
+  'Moves a sequence to the ids of the server''s timeline: these begin at p_first in timeline 1, and p_apart further in '
+  'each later timeline. Does nothing if the sequence has already moved.';

@@ -1,4 +1,4 @@
--- See SHARES.md. PanDA takes the share that is furthest below its target, level by level; here the way down is drawn.
+-- See SHARES.md. PanDA takes the share that is furthest below its target, level by level; here each step is drawn.
 -- At each level, shares with work below them are drawn with a chance in proportion to target x min(5, max(1/5, target /
 -- usage)), where target and usage are relative to the siblings with work. Capacity that idle shares do not use goes to
 -- their siblings first.

@@ -1,6 +1,7 @@
--- PanDA's global shares (GlobalShares in its sources): targets are normalised among siblings from the top down, figures
--- of leaves are summed up the tree, and the next leaf is found from the top by the share that is furthest below its
--- target. A share whose parent is missing is at the top; so is the share with the first name in a circle of parents.
+-- PanDA's global shares (GlobalShares in its sources). Targets are normalised among siblings from the top down, and
+-- figures of leaves are summed up the tree. The next leaf is found from the top, by the share that is furthest below
+-- its target. A share whose parent is missing is at the top, as is the share with the first name in a circle of
+-- parents.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
                target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
@@ -24,8 +25,8 @@ language sql immutable as $$
     select c.gshare from chain c group by c.gshare having c.gshare = min(c.above collate "C")
   ), placed as (
     select g.gshare, g.parent, case when c.gshare is null then g.above end as above, g.target, g.running, g.queued,
-           case when c.gshare is not null then 'its parents go round in a circle'
-                when g.above is null and g.parent <> '' then 'its parent is not there' end as problem
+           case when c.gshare is not null then 'its parents form a circle'
+                when g.above is null and g.parent <> '' then 'its parent does not exist' end as problem
       from given g left join cut c on c.gshare = g.gshare
   ), portion as (
     select p.*, coalesce(p.target / nullif(sum(p.target) over (partition by p.above), 0), 0) as of_parent,
@@ -68,6 +69,6 @@ language sql immutable as $$
 $$;
 
 comment on function resource.tree_of_shares(resource.share[]) is
-  'Shares as a tree, one row a share. target and running are fractions of the parent and of the whole; pledged is the '
-  'target''s part of everything that runs (HS06); usage is running / pledged (PanDA''s usage; 999999 where the target '
-  'is 0); distance is target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';
+  'Shares as a tree, one row per share. target and running are fractions of the parent and of the whole; pledged is '
+  'the target''s part of everything that runs (HS06); usage is running / pledged (PanDA''s usage; 999999 where the '
+  'target is 0); distance is target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

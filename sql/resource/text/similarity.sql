@@ -1,6 +1,6 @@
 -- The number of shared pairs of neighbouring letters is enough to find the intended name of a misspelt one. The cost
--- grows with the product of the lengths (8,000 characters against 80 known keys took 20 s), and names of a hundred
--- characters are not misspelt by hand.
+-- grows with the product of the lengths (comparing 8,000 characters with 80 known keys took 20 s). Longer names than
+-- 100 characters are therefore not compared; nobody types these by hand.
 create or replace function resource.similarity(p_name text, p_other text) returns float8
 language sql immutable parallel safe as $$
   select case when length(p_name) <= 100 and length(p_other) <= 100
@@ -11,5 +11,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function resource.similarity(text, text) is
-  'Similarity of two names, 0 to about 1: twice the number of neighbouring pairs of letters in the first that the '
-  'second has, divided by the length of both names. The result is 0 where a name has more than 100 characters.';
+  'Similarity of two names, 0 to about 1: twice the number of pairs of neighbouring letters of the first name that the '
+  'second has, divided by the sum of both lengths. The result is 0 if a name has more than 100 characters.';

@@ -1,4 +1,4 @@
--- This function does for arrays that are read by their keys the same as resource.check_rows does for tables.
+-- This function checks arrays of objects with given keys, as resource.check_rows checks the rows of tables.
 create or replace function resource.check_keys(p_what text, p_rows jsonb, p_kinds jsonb) returns void
 language plpgsql immutable as $$
 declare

@@ -1,4 +1,5 @@
--- One check for all rows: jsonb_populate_recordset would accept the number 5 as a text, and the text "5" as a number.
+-- The types are checked here, since jsonb_populate_recordset would accept the number 5 as a text, and the text "5" as a
+-- number.
 create or replace function resource.check_rows(p_table regclass, p_rows jsonb) returns void
 language plpgsql stable as $$
 declare

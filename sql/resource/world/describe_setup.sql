@@ -1,4 +1,4 @@
--- See worlds.md, Defaults and null. The clock is the time from which {"hours_ago": n} counts. A missing setup has the
+-- See worlds.md, Defaults and null. {"hours_ago": n} counts back from the clock. A setup that does not exist has the
 -- real time.
 create or replace function resource.describe_setup(
   p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz

@@ -1,7 +1,7 @@
 -- The text is one insert for all rows of an array ($2), with the columns that any row gives; other columns get their
--- defaults, also in excluded. With p_merge all rows give the same columns, and only those change; the inserted row
--- takes the other columns from the existing row, because a column may be not null. The function is in plpgsql because
--- its plan is then kept in all versions.
+-- defaults, also in excluded. With p_merge all rows give the same columns, and only those change. The inserted row
+-- takes the other columns from the existing row, because they may be declared not null. The function is in plpgsql
+-- because all versions then keep its plan.
 create or replace function resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean default false)
 returns text
 language plpgsql stable as $$

@@ -17,5 +17,5 @@ language sql stable as $$
 $$;
 
 comment on function resource.refusal(regclass, text, text, jsonb) is
-  'The reason why a check constraint, or a column that must not be null (no constraint), refuses a row: the key, the '
-  'value and the allowed values; and the meaning of the column. The result is null for other errors.';
+  'The reason why a check constraint refuses a row, or (without a constraint) a column that must not be null: the key, '
+  'the value and the allowed values; and the meaning of the column. The result is null for other errors.';

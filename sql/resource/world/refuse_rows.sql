@@ -32,4 +32,4 @@ end $$;
 
 comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is
   'Raises the error of the first row of an array that cannot be stored, naming the row, the key, the value and the '
-  'allowed values. If no row can be found, it raises the given error. Errors: PB001.';
+  'allowed values. If no single row is refused, it raises the given error. Errors: PB001.';

@@ -1,4 +1,4 @@
--- A null value suits every kind; the table checks NOT NULL.
+-- A null value suits every kind; the constraint NOT NULL of the table refuses it where necessary.
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
 language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true

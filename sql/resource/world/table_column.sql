@@ -21,4 +21,4 @@ $$;
 
 comment on function resource.table_column(regclass) is
   'Columns of a table, except the setup: the kind in words, the type, the default as an expression, the place in the '
-  'key, and whether rows give a value (false: an identity column).';
+  'key, and whether rows may give a value (false for an identity column).';

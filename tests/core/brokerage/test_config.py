@@ -31,7 +31,7 @@ def test_a_key_may_be_prefixed_with_its_component(rolled_back: Connection) -> No
     ("NQUEUED_SAT_CAP", "taskbrokerage", "Components that know the key: jobbroker."),
     ("taskbrokerage:NQUEUED_SAT_CAP", None, "Components that know the key: jobbroker."),
     ("NQUEUED_SAT_CAP", "jobroker", "Components that know the key: jobbroker."),
-    ("XYZZY", None, "All known keys: resource.config_key."),
+    ("XYZZY", None, "resource.config_key lists the known keys."),
 ])  # fmt: skip
 def test_keys_that_no_rule_reads_are_refused_with_a_hint(
     rolled_back: Connection, key: str, component: str | None, hint: str

@@ -119,8 +119,8 @@ def test_odd_targets_are_shared_out(q: Calls, shares: list[Share], whole: dict[s
 def test_shares_without_a_reachable_parent_are_at_the_top_with_the_reason(q: Calls) -> None:
     store(q, [("a", "gone", 1, 0), ("b", "c", 1, 0), ("c", "b", 1, 0), ("d", "c", 1, 0), ("e", None, 1, 0)])
     said = column(q, "problem")
-    assert said.pop("a") == "its parent is not there"
-    assert said.pop("b") == "its parents go round in a circle"
+    assert said.pop("a") == "its parent does not exist"
+    assert said.pop("b") == "its parents form a circle"
     assert said == dict.fromkeys("cde")
     assert column(q, "path")["d"] == ["b", "c", "d"]
 
@@ -415,7 +415,7 @@ def test_broker_shares_draws_the_tree(cli: Cli, db: Connection) -> None:
     store(q, [*ATLAS, ("lost", "gone", 0, 1)])
     said = cli("shares")
     assert "Furthest behind: Reprocessing." in said.out and "as in DIRAC" in said.out
-    assert "share lost is at the top of the tree: its parent is not there (parent gone)" in said.err
+    assert "share lost is at the top of the tree: its parent does not exist (parent gone)" in said.err
     [line] = [line for line in said.out.splitlines() if "Analysis" in line]
     assert " 25 " in line and "█" in line
     q.settings(shares="global")
