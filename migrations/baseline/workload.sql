@@ -1,6 +1,6 @@
--- The tables of the schema workload. Edited in place until the first release; afterwards revisions change them. A CHECK
--- constraint's comment states in words which values the constraint allows: resource.refusal shows that text. All values
--- that JEDI may have are allowed: negative walltimes and disk counts (JEDI reads them as preset and as none).
+-- The tables of the schema workload. They are edited in place until the first release; afterwards revisions change
+-- them. The comment of a CHECK constraint states in words which values it allows: resource.refusal shows that text. All
+-- values of JEDI are allowed, even negative walltimes (JEDI reads them as preset) and negative disk counts (as none).
 
 create schema workload;
 comment on schema workload is 'Tasks, datasets, replicas and jobs, their states, history and counts. Uses resource.';
@@ -10,10 +10,10 @@ create table workload.dataset (
   setup       text not null references resource.setup on delete cascade,
   dataset     text not null,  --: Name.
   type        text default 'input',  --: input, output, log, lib, pseudo_input, ...
-  site        text,  --: Queues that jobs of the dataset are pre-assigned to, separated by commas (merging).
+  site        text,  --: Queues to which (merge) jobs of the dataset are pre-assigned, separated by commas.
   created     timestamptz,  --: When it was made.
   modified    timestamptz,  --: When the dataset was last changed.
-  distributed boolean default false,  --: Whether the files are distributed over several places, none of which has all.
+  distributed boolean default false,  --: Whether the files are spread over several storages, none of which has all.
   primary key (setup, dataset)
 );
 
@@ -48,20 +48,20 @@ create table workload.replica (
   asize   bigint check (asize > -1e15 and asize < 1e15) constraint replica_asize_allowed check (asize >= 0),
   --: Bytes of the dataset; null = summed from the files.
   tsize   bigint check (tsize > -1e15 and tsize < 1e15) constraint replica_tsize_allowed check (tsize >= 0),
-  vp      boolean default false,  --: Whether this is a virtual placement, of which a cache may have a copy.
+  vp      boolean default false,  --: Whether this is a virtual placement, whose files a cache may have.
   --: Names of the files of an incomplete replica; null = the first files of the dataset, as many as found.
   lfns    text[],
   primary key (setup, dataset, storage)
 );
 create index replica_storage on workload.replica (setup, storage);
 
---: Tasks, or the chunk of a task that is to be brokered. Names are JEDI's.
+--: Tasks; a row describes the chunk of the task that is to be brokered next. Names are JEDI's.
 create table workload.task (
   setup                  text not null references resource.setup on delete cascade,
   task_id                bigint not null constraint task_task_id_allowed check (task_id >= 0),  --: JEDI task id.
   label                  text default 'managed',  --: prodSourceLabel: managed, user, test, ...
   gshare                 text default 'Reprocessing default',
-  --: JEDI's status; tasks in assigning are brokered to nuclei, and the jobs of tasks in ready, scouting, running and
+  --: JEDI's status. Tasks in assigning are brokered to nuclei; the jobs of tasks in ready, scouting, running and
   --: pending are brokered to queues.
   status                 text default 'ready'
     constraint task_status_allowed check (status in ('registered', 'defined', 'assigning', 'ready', 'pending',
@@ -107,7 +107,7 @@ create table workload.task (
   cpu_time_unit          text default 'HS06sPerEvent'
     constraint task_cpu_time_unit_allowed check (cpu_time_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|'
         'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
-  --: Percent of the walltime that is CPU time; null counts 90.
+  --: Percent of the walltime that is CPU time; null counts as 90.
   cpu_efficiency         float8 default 90 check (cpu_efficiency > -1e15 and cpu_efficiency < 1e15)
     constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0),
   --: Walltime in addition to that of the events (s).
@@ -119,7 +119,7 @@ create table workload.task (
   walltime_unit          text
     constraint task_walltime_unit_allowed check (walltime_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|'
         'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
-  --: Output, see out_disk_unit.
+  --: Size of the output, see out_disk_unit.
   out_disk_count         float8 default 0 check (out_disk_count > -1e15 and out_disk_count < 1e15),
   --: Unit of the output: B, kB, MB or GB; with PerEvent it counts for each event, else for each MB of input.
   out_disk_unit          text default 'kB'
@@ -140,7 +140,7 @@ create table workload.task (
   trans_uses             text,  --: Base release of user jobs.
   container_name         text,  --: Container; null = none.
   only_tags_for_fc       boolean default false,  --: Whether the container must be one of the published tags.
-  nucleus                text,  --: Nucleus that outputs are gathered at; null = not yet brokered.
+  nucleus                text,  --: Nucleus at which outputs are gathered; null = not yet brokered.
   cloud                  text,
   site                   text,  --: Pre-assigned queues, separated by commas.
   parent                 bigint,  --: Task whose output is the input.
@@ -148,7 +148,7 @@ create table workload.task (
   --: 0 = none, 1 or 2 = event service.
   event_service          smallint default 0 constraint task_event_service_allowed check (event_service >= 0),
   frozen                 timestamptz,  --: Time since which the task has made no progress.
-  --: Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
+  --: Class of the analysis task: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
   task_class             smallint constraint task_task_class_allowed check (task_class between -1 and 2),
   is_merging             boolean default false,  --: Whether the chunk makes merge jobs.
   use_scout              boolean default false,  --: Whether the chunk makes scout jobs.
@@ -167,32 +167,32 @@ create table workload.task (
   merge_output           boolean default false,  --: Whether outputs are merged (pre-merged jobs).
   --: Full chain: 1 only, 2 require, 3 capable.
   full_chain             smallint constraint task_full_chain_allowed check (full_chain in (1, 2, 3)),
-  --: Split rule limitedSites: 1 allow list, 2 deny list, 3 both. With any of these values included_site and
-  --: excluded_site count in panda2026; null = neither counts.
+  --: Split rule limitedSites: 1 allow list, 2 deny list, 3 both. In panda2026, included_site and excluded_site count
+  --: with any of these values, and not with null.
   limited_sites          smallint constraint task_limited_sites_allowed check (limited_sites in (1, 2, 3)),
   avoid_vp               boolean default false,  --: Whether the task avoids queues of virtual placement.
   --: Split rule useScout: 1 no scouting, 2 scouting wanted, 3 done. The column use_scout says whether the chunk makes
   --: scouts.
   scouting               smallint constraint task_scouting_allowed check (scouting in (1, 2, 3)),
-  --: Number of files a job; null counts 1.
+  --: Number of files per job; null counts as 1.
   n_files_per_job        bigint check (n_files_per_job > -1e15 and n_files_per_job < 1e15)
     constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),
-  --: Number of files a merge job; null counts 1.
+  --: Number of files per merge job; null counts as 1.
   n_files_per_merge_job  bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15)
     constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
-  --: Events a job.
+  --: Events per job.
   n_events_per_job       bigint check (n_events_per_job > -1e15 and n_events_per_job < 1e15)
     constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
-  --: Input a job (GB).
+  --: Input per job (GB).
   n_gb_per_job           float8 check (n_gb_per_job > -1e15 and n_gb_per_job < 1e15)
     constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0),
   --: Dynamic number of events: events of the smallest job.
   dynamic_num_events     bigint check (dynamic_num_events > -1e15 and dynamic_num_events < 1e15)
     constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),
-  --: Maximum number of events a job, with the dynamic number of events.
+  --: Maximum number of events per job, with the dynamic number of events.
   max_events_per_job     bigint check (max_events_per_job > -1e15 and max_events_per_job < 1e15)
     constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
-  --: Jobs that work on the same events, for the event service; null counts 1.
+  --: Number of jobs that work on the same events, for the event service; null counts as 1.
   n_es_consumers         bigint check (n_es_consumers > -1e15 and n_es_consumers < 1e15)
     constraint task_n_es_consumers_allowed check (n_es_consumers >= 1),
   --: Attempts of an event, for the event service.
@@ -209,7 +209,7 @@ create table workload.task (
   included_site          text[],  --: Queues to use, names or patterns with *; null = all.
   excluded_site          text[],  --: Queues not to use, names or patterns with *.
   task_broker_on_master  boolean default false,  --: Whether only the first input dataset counts in task brokerage.
-  sites_used             text[] default '{}',  --: Queues to which jobs of the task went.
+  sites_used             text[] default '{}',  --: Queues to which jobs of the task have gone.
   resource_types_at      jsonb default '{}',  --: Resource types of the task's jobs by queue.
   task_classified        timestamptz,  --: When task_class was set; null = it does not expire.
   primary key (setup, task_id)
@@ -259,13 +259,13 @@ create table workload.input_digest (
   primary_files   bigint,  --: Files of the primary dataset.
   jobs            bigint,  --: Jobs: groups of nFilesPerJob primary files (nFilesPerMergeJob for merging).
   job_events      bigint,  --: Events of the largest job.
-  job_input_mb    float8,  --: Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
+  job_input_mb    float8,  --: Input of the largest job from the primary dataset (MB); a file of size 0 counts as 1.
   job_input_bytes bigint,  --: Input of the largest job from all datasets (bytes).
   events          bigint,  --: Events of the primary dataset.
   primary key (setup, task_id)
 );
 
---: Recent ends of a task's jobs at a queue.
+--: Numbers of a task's jobs that ended recently at a queue, counted elsewhere.
 create table workload.task_result (
   setup    text not null references resource.setup on delete cascade,
   task_id  bigint not null,
@@ -282,14 +282,14 @@ create table workload.task_result (
   primary key (setup, task_id, queue)
 );
 
---: Job counts that are kept elsewhere; they are added to those of workload.job (workload.job_statistic).
+--: Counts of jobs that are kept elsewhere; workload.job_statistic adds them to the counts of workload.job.
 create table workload.statistic (
   setup         text not null references resource.setup on delete cascade,
   number        bigint not null generated always as identity,  --: Number of the row.
   queue         text,  --: Unified queue.
   gshare        text,
   resource_type text,
-  nucleus       text,  --: Nucleus that outputs go to.
+  nucleus       text,  --: Nucleus to which outputs go.
   label         text,
   --: Status of the jobs.
   status        text
@@ -312,12 +312,12 @@ comment on constraint statistic_status_allowed on workload.statistic is
   'a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding, '
   'merging, transferring, finished, failed, cancelled, closed';
 
--- The table has few indexes, since each costs time at every change of a job. A change of a job's status touches none of
--- them except when the job starts, ends or goes back to its task, so that most changes are heap-only. Columns that the
--- calls write have no CHECK, since PostgreSQL reads each constraint again for each statement (20 us);
--- workload.refuse_jobs checks jobs that are loaded. There is no foreign key to the setup, since it would cost 5 us for
--- each job that is made. Functions that make or load jobs lock the setup, and workload.remove_setup deletes the jobs.
---: Jobs. Brokerage counts them.
+-- The table has few indexes, since each costs time at every change of a job. A change of status touches an index only
+-- when the job starts, ends or goes back to its task, so that most changes are heap-only. Columns that calls write have
+-- no CHECK, since PostgreSQL reads each constraint again for each statement (20 us); workload.refuse_jobs checks jobs
+-- that are loaded. There is no foreign key to the setup, since it would cost 5 us for each job that is made. Functions
+-- that make or load jobs lock the setup, and workload.remove_setup deletes the jobs.
+--: Jobs.
 create table workload.job (
   setup           text not null,
   job_id          bigint not null,  --: PanDA id.
@@ -333,7 +333,7 @@ create table workload.job (
   resource_type   text,
   cores           int,  --: Cores.
   created         timestamptz,  --: When it was made.
-  --: When the job last changed or, if no JobAgent of this database has the job, when it was last reported.
+  --: When the job last changed or, if no JobAgent of this database has it, when it was last reported on.
   modified        timestamptz,
   state_changed   timestamptz,  --: When its status changed.
   started         timestamptz,  --: When it started.
@@ -342,10 +342,10 @@ create table workload.job (
   relocation_flag smallint,  --: PanDA's relocationFlag.
   activated       timestamptz,  --: When the job began to wait for a worker node; null = when it was created.
   processing_type text,  --: processingType; pmerge is a merge job; null = the same as that of its task.
-  nucleus         text,  --: Nucleus of its task when it was made; null = none.
+  nucleus         text,  --: Nucleus of its task when the job was made; null = none.
   --: Number of the part of its task's input that the job works on, from 1; null = not made here.
   number          bigint,
-  --: 0 = the job owns its part of the input; n = it is the n-th job of its part whose work went back to the task.
+  --: 0 = the job owns its part of the input; n = the job is the n-th of its part whose work went back to the task.
   rebrokered      int not null default 0,
   previous_queues text[],  --: Queues that had its part of the input before, oldest first; null = none.
   disk_io         float8,  --: diskIO of its task (kB/s per core); null = not known.
@@ -355,11 +355,11 @@ create table workload.job (
   primary key (setup, job_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create unique index job_task on workload.job (setup, task_id, number, rebrokered);
-comment on index workload.job_task is 'Each part of a task''s input is the work of one job at a time.';
+comment on index workload.job_task is 'At most one job at a time works on a part of a task''s input.';
 create index job_active on workload.job (setup, task_id, queue) where ended is null;
 create index job_analysis on workload.job (setup, started) where gshare = 'User Analysis';
 
---: Jobs of users at queues by share; the user _total has the totals if not every user is listed.
+--: Jobs of users at queues by share; the user _total has the sum over all users if not every user is listed.
 create table workload.user_queue_statistic (
   setup         text not null references resource.setup on delete cascade,
   queue         text not null,
@@ -371,7 +371,7 @@ create table workload.user_queue_statistic (
   --: Running jobs.
   running       bigint default 0 check (running > -1e15 and running < 1e15)
     constraint user_queue_statistic_running_allowed check (running >= 0),
-  --: Cores of the running jobs; null = one core a job.
+  --: Cores of the running jobs; null = one core per job.
   running_cores bigint check (running_cores > -1e15 and running_cores < 1e15),
   primary key (setup, queue, gshare, user_name)
 );
@@ -400,7 +400,7 @@ create table workload.remaining_work (
 create sequence workload.job_id start 1000000000000;
 comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on; ids that submitters give are below.';
 
---: Changes of a job's status that exist; workload.change_status refuses all others.
+--: The possible changes of a job's status; workload.change_status refuses all others.
 create table workload.transition (
   from_status text,  --: Status before; null = the job is made, or loaded.
   to_status   text not null,  --: Status after.
@@ -435,18 +435,18 @@ comment on sequence workload.job_history_number is 'Order of the history of jobs
 create table workload.job_history (
   setup       text not null,
   at          timestamptz not null,
-  number      bigint not null default nextval('workload.job_history_number'),  --: Order of changes at one time.
+  number      bigint not null default nextval('workload.job_history_number'),  --: Order of changes at the same time.
   job_id      bigint not null,  --: Job.
   from_status text,  --: Status before; null = the job was made.
   to_status   text not null,  --: Status after.
-  role_name   text not null,  --: Database role that called.
+  role_name   text not null,  --: Database role of the caller.
   why         text  --: Reason: the function that was called, or the rule that applied.
 ) partition by range (at);
 create table workload.job_history_default partition of workload.job_history default;
 create index job_history_job on workload.job_history (setup, job_id, at);
 
 --: Payloads: the data that an agent needs to run a job, such as a script, a command, parameters. Only the agent that
---: has the job and the owner of the job read a payload. It is deleted together with the ended job.
+--: has the job and the owner of the job can read its payload, which is deleted together with the ended job.
 create table workload.payload (
   setup  text not null,
   job_id bigint not null,  --: Job.
@@ -455,8 +455,8 @@ create table workload.payload (
 );
 alter table workload.payload alter column setup set (n_distinct = 1);
 
---: Payloads of tasks, each stored once for all jobs of a task. Only the agents that have its jobs, and its owner, read
---: a payload. It is deleted with the task.
+--: Payloads of tasks, each stored once for all jobs of a task. Only the agents that have its jobs and the owner of the
+--: task can read the payload, which is deleted with the task.
 create table workload.task_payload (
   setup   text not null,
   task_id bigint not null,  --: JEDI task id.
@@ -467,7 +467,8 @@ create table workload.task_payload (
 );
 comment on constraint task_payload_body_allowed on workload.task_payload is 'a payload of at most 16 MiB';
 
---: Changes of status that are not yet in the counts below: one row for each change or group of equal changes.
+--: Changes of status that are not yet in the counts (queue_count, user_count, task_count, start_count, end_count); a
+--: row is a change or a group of equal changes.
 create table workload.job_change (
   setup           text not null,
   at              timestamptz not null,
@@ -478,23 +479,23 @@ create table workload.job_change (
   queue           text,  --: Unified queue; null = none yet.
   gshare          text,  --: Global share; null = none.
   resource_type   text,  --: Resource type; null = none.
-  nucleus         text,  --: Nucleus that outputs go to; null = none.
+  nucleus         text,  --: Nucleus to which outputs go; null = none.
   label           text,  --: prodSourceLabel; null = none.
   user_name       text,  --: User; null = none.
   working_group   text,  --: Working group; null = none.
   processing_type text,  --: processingType; null = none.
   cores           bigint not null,  --: Cores of these jobs.
-  disk_io         numeric,  --: Sum of their diskIO; null = no job has a value.
+  disk_io         numeric,  --: Sum of the diskIO of these jobs; null = no job has a value.
   disk_io_jobs    bigint not null  --: Number of these jobs that have a diskIO.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
---: Jobs that have not ended, counted by the columns that brokerage reads; workload.job_change has changes to be added.
+--: Jobs that have not ended, by the columns that brokerage reads; changes in workload.job_change are to be added.
 create table workload.queue_count (
   setup         text not null,
   queue         text,  --: Unified queue; null = none yet.
   gshare        text,  --: Global share; null = none.
   resource_type text,  --: Resource type; null = none.
-  nucleus       text,  --: Nucleus that outputs go to; null = none.
+  nucleus       text,  --: Nucleus to which outputs go; null = none.
   label         text,  --: prodSourceLabel; null = none.
   status        text not null,
   jobs          bigint not null,
@@ -504,7 +505,7 @@ create table workload.queue_count (
   constraint queue_count_key unique nulls not distinct (setup, queue, gshare, resource_type, nucleus, label, status)
 ) with (fillfactor = 50);
 
---: Jobs that have not ended, counted by user; workload.job_change has changes to be added.
+--: Jobs that have not ended, counted by user; changes in workload.job_change are to be added.
 create table workload.user_count (
   setup           text not null,
   user_name       text,  --: User; null = none.
@@ -521,7 +522,7 @@ create table workload.user_count (
 ) with (fillfactor = 50);
 create index user_count_group on workload.user_count (setup, working_group) where working_group <> '';
 
---: Jobs counted by task, including ended jobs; workload.job_change has changes to be added.
+--: Jobs counted by task, including ended jobs; changes in workload.job_change are to be added.
 create table workload.task_count (
   setup   text not null,
   task_id bigint not null,
@@ -531,7 +532,7 @@ create table workload.task_count (
   constraint task_count_key unique (setup, task_id, status)
 ) with (fillfactor = 50);
 
---: Jobs that began to run, by minute; workload.job_change has changes to be added.
+--: Jobs that began to run, counted by minute; changes in workload.job_change are to be added.
 create table workload.start_count (
   setup         text not null,
   queue         text,  --: Unified queue; null = none yet.
@@ -544,7 +545,7 @@ create table workload.start_count (
 );
 create index start_count_last on workload.start_count (setup, queue, last_at);
 
---: Jobs that ended, by task, queue and minute; workload.job_change has changes to be added.
+--: Jobs that ended, counted by task, queue and minute; changes in workload.job_change are to be added.
 create table workload.end_count (
   setup   text not null,
   task_id bigint not null,

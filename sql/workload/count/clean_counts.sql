@@ -1,5 +1,5 @@
--- The function removes counts that are zero, and minutes that are too old to be read; the last start of a queue stays.
--- Counts that another session is changing are skipped, so nobody waits.
+-- The function removes counts that are 0, and minutes that are too old to be read; the last start of a queue stays. It
+-- skips counts that another session is changing, so nobody waits.
 create or replace function workload.clean_counts() returns bigint
 language plpgsql as $$
 declare

@@ -1,6 +1,6 @@
--- The function adds to the counts the changes that were loaded or deleted without workload.change_status. The
--- differences are read in one statement, in which commits of others are in the jobs and in the counts alike. So nobody
--- has to be locked out, and the corrections are changes of this transaction or earlier errors.
+-- The function adds to the counts the jobs that were loaded or deleted without workload.change_status. One statement
+-- reads the differences. In its snapshot a commit of another session shows in the jobs and in the counts alike, so no
+-- session is locked out, and every difference comes from this transaction or from an earlier error.
 create or replace function workload.correct_counts(p_setup text) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
@@ -42,5 +42,5 @@ begin
 end $$;
 
 comment on function workload.correct_counts(text) is
-  'Recounts the jobs of a setup and corrects the counts by the differences; returns the number of counts changed, '
-  'which is 0 if the counts were right. Other sessions do not wait for it. Errors: PB002 (setup not granted).';
+  'Recounts the jobs of a setup and corrects the counts by the differences. Returns the number of counts changed, 0 if '
+  'the counts were right. Other sessions do not wait for this call. Errors: PB002 (setup not granted).';

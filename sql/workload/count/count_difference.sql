@@ -1,5 +1,5 @@
--- One statement compares the counts with a recount; correct_counts adds the differences. The view is empty unless
--- somebody changed jobs without workload.change_status.
+-- One statement compares the counts with a recount; workload.correct_counts adds the differences. The view is empty
+-- unless somebody changed jobs without workload.change_status.
 create or replace view workload.count_difference as
 select d.setup, 'queue' as counted_by, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, null::text as user_name,
        null::text as working_group,

@@ -1,6 +1,6 @@
 -- See STATES.md, Statistics. One statement moves changes into the counts, so a reader who adds up both in one statement
--- reads the same before and after. Only one caller folds at a time and nobody waits: a second caller returns at once.
--- Rows that another session is deleting are skipped.
+-- reads the same before and after. Only one caller folds at a time; a second caller returns at once. Rows that another
+-- session is deleting are skipped.
 create or replace function workload.fold_counts(p_limit int default 100000) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
@@ -68,5 +68,5 @@ begin
 end $$;
 
 comment on function workload.fold_counts(int) is
-  'Moves up to the given number of changes into the counts and returns how many it moved; the counts read the same '
-  'before and after. The result is 0 while another session does it.';
+  'Moves up to the given number of changes into the counts and returns how many it moved. The views that add up both '
+  'show the same before and after. The result is 0 while another session folds.';

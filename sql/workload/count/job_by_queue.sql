@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. One statement reads base and changes, so the view is exact at every commit.
+-- See STATES.md, Statistics. One statement reads the counts and the changes, so the view is exact at every commit.
 create or replace view workload.job_by_queue as
 select b.setup, b.queue, b.gshare, b.resource_type, b.nucleus, b.label, b.status, b.jobs, b.cores, b.disk_io,
        b.disk_io_jobs
@@ -15,5 +15,5 @@ select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.to_sta
 comment on view workload.job_by_queue is
   'Jobs that have not ended by queue, share, resource type, nucleus, label and status. A key may have several rows; '
   'sum them.';
-comment on column workload.job_by_queue.jobs is 'Jobs; sum them.';
-comment on column workload.job_by_queue.cores is 'Cores of these jobs; sum them.';
+comment on column workload.job_by_queue.jobs is 'Number of jobs; sum the rows.';
+comment on column workload.job_by_queue.cores is 'Cores of these jobs; sum the rows.';

@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. One statement reads base and changes, so the view is exact at every commit.
+-- See STATES.md, Statistics. One statement reads the counts and the changes, so the view is exact at every commit.
 create or replace view workload.job_by_task as
 select b.setup, b.task_id, b.status, b.jobs, b.cores
   from workload.task_count b
@@ -11,5 +11,5 @@ select c.setup, c.task_id, c.to_status, c.jobs, c.cores
 
 comment on view workload.job_by_task is
   'Jobs by task and status, including ended jobs. A key may have several rows; sum them.';
-comment on column workload.job_by_task.jobs is 'Jobs; sum them.';
-comment on column workload.job_by_task.cores is 'Cores of these jobs; sum them.';
+comment on column workload.job_by_task.jobs is 'Number of jobs; sum the rows.';
+comment on column workload.job_by_task.cores is 'Cores of these jobs; sum the rows.';

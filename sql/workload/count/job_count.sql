@@ -21,5 +21,5 @@ comment on column workload.job_count.starting is 'Starting jobs.';
 comment on column workload.job_count.running is 'Running jobs.';
 comment on column workload.job_count.transferring is 'Transferring jobs.';
 comment on column workload.job_count.diskio is
-  'Sum of the diskIO of the running jobs that have a value (kB/s per core).';
+  'Sum of the diskIO of the running jobs that have such a value (kB/s per core).';
 comment on column workload.job_count.diskio_jobs is 'Number of running jobs that have a value of diskIO.';

@@ -1,4 +1,4 @@
--- See worlds.md, Sections. Counts kept elsewhere (section statistics) add to those of the jobs in this database.
+-- See worlds.md, Sections. Counts kept elsewhere (section statistics) are added to those of the jobs in this database.
 create or replace view workload.job_statistic as
 select s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status, s.njobs, s.ncores, s.diskio
   from workload.statistic s

@@ -1,5 +1,5 @@
--- See production-load.md, inactive-queue. The start is either loaded or that of a job of this database. The counts have
--- an index for it, so that a queue costs one look-up.
+-- See production-load.md, inactive-queue. An index of workload.start_count serves this view, so a queue costs one
+-- look-up.
 create or replace view workload.last_start as
 select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
   from resource.queue q

@@ -1,5 +1,5 @@
--- See analysis-load.md, stabilizer. The rate is that of all shares at a queue; the rate of one share follows from it.
--- If the rate of a share was loaded, the starts of that share are added to it.
+-- See analysis-load.md, stabilizer. The rate is that of all shares at a queue, from which the rate of one share
+-- follows. If the rate of a share was loaded, the starts of that share are added to it.
 create or replace view workload.start_rate as
 with started as (
   select s.setup, s.queue, s.gshare, sum(s.jobs)::float8 / 6 as rate
@@ -26,4 +26,4 @@ comment on view workload.start_rate is
 comment on column workload.start_rate.queue is 'Unified queue.';
 comment on column workload.start_rate.gshare is
   'Global share; empty = all shares. A share has rows only if its rate was loaded.';
-comment on column workload.start_rate.rate is 'Jobs per hour; sum them.';
+comment on column workload.start_rate.rate is 'Jobs per hour; sum the rows.';

@@ -1,5 +1,5 @@
--- See STATES.md, Statistics. A job that started twice has only its later start here. The counts are therefore not
--- corrected by this view, but by the changes that a load makes to it (workload.store).
+-- See STATES.md, Statistics. A job that started twice has only its later start here. Therefore the counts are not
+-- replaced by this result; a load (workload.store) adds the difference that it makes.
 create or replace function workload.starts_of_jobs(p_setup text) returns setof workload.start_count
 language sql stable as $$
   select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)

@@ -1,5 +1,4 @@
--- See analysis-load.md, stabilizer. The jobs of this database are those that are activated or later, without merge
--- jobs.
+-- See analysis-load.md, stabilizer. The jobs of this database count from activated on; merge jobs do not count.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores
   from workload.user_queue_statistic s
@@ -17,9 +16,10 @@ comment on view workload.user_queue_job is
   'several rows; sum them.';
 comment on column workload.user_queue_job.queue is 'Unified queue.';
 comment on column workload.user_queue_job.user_name is
-  'User; _total = the sum over all users, where not all are listed (only in loaded rows).';
+  'User; _total (only in loaded rows) = the sum over all users, if not all are listed.';
 comment on column workload.user_queue_job.label is
   'prodSourceLabel of the jobs; null = a loaded row, which holds for every label.';
-comment on column workload.user_queue_job.queued is 'Activated and starting jobs; sum them.';
-comment on column workload.user_queue_job.running is 'Running jobs; sum them.';
-comment on column workload.user_queue_job.running_cores is 'Cores of the running jobs; sum them; null = not known.';
+comment on column workload.user_queue_job.queued is 'Activated and starting jobs; sum the rows.';
+comment on column workload.user_queue_job.running is 'Running jobs; sum the rows.';
+comment on column workload.user_queue_job.running_cores is
+  'Cores of the running jobs; sum the rows; null = not known.';

@@ -8,4 +8,4 @@ select c.setup, c.task_id, c.queue, c.to_status, date_trunc('minute', c.at, 'utc
 
 comment on view workload.job_end is
   'Jobs that ended, by task, queue, status and minute. A key may have several rows; sum them.';
-comment on column workload.job_end.jobs is 'Jobs; sum them.';
+comment on column workload.job_end.jobs is 'Number of jobs; sum the rows.';

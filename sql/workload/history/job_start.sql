@@ -1,4 +1,4 @@
--- See STATES.md, Statistics. Readers derive from it how fast jobs start at queues, and when a job last started.
+-- See STATES.md, Statistics. Readers derive the rate of starts at queues and the time of the last start from this view.
 create or replace view workload.job_start as
 select b.setup, b.queue, b.gshare, b.resource_type, b.minute, b.jobs, b.last_at
   from workload.start_count b
@@ -8,4 +8,4 @@ select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, '
 
 comment on view workload.job_start is
   'Jobs that began to run, by queue, share, resource type and minute. A key may have several rows; sum them.';
-comment on column workload.job_start.jobs is 'Jobs; sum them.';
+comment on column workload.job_start.jobs is 'Number of jobs; sum the rows.';

@@ -1,6 +1,6 @@
--- See DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. Tables are
--- joined by their keys, and no computed result is joined: for a setup without statistics the planner expects one row
--- and would loop (a thousand tasks with 60,000 files take minutes instead of a second).
+-- See DATA.md, Input of a task. Jobs are groups of primary files; the other datasets are sliced in parallel. The query
+-- joins tables by their keys, and never a computed result: without statistics of the setup, the planner expects one row
+-- there and would loop (a thousand tasks with 60,000 files take minutes instead of a second).
 create or replace function workload.digest_input(p_setup text, p_task_ids bigint[]) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare

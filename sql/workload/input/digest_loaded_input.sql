@@ -1,4 +1,4 @@
--- After a load a task is digested once, even if both the task and a dataset of its input were loaded.
+-- A task is digested once per load, even if both the task and a dataset of its input were loaded.
 create or replace function workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[])
 returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$

@@ -1,6 +1,6 @@
--- The function returns the rows of workload.job_file for one part, without numbering all files of the task: the index
--- counts up to the part. If the limit is not a constant, the planner expects a tenth of all files; without offset 0 it
--- hashes all files.
+-- The function returns the rows of workload.job_file for one part, without numbering all files of the task: it reads
+-- the index up to the part. Since the limit is not a constant, the planner expects a tenth of all files; without offset
+-- 0 it would hash all files.
 create or replace function workload.files_of_part(p_setup text, p_task_id bigint, p_number bigint) returns text[]
 language sql stable as $$
   select array_agg(n.lfn order by n.dataset_place, n.place)

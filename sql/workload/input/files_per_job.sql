@@ -5,4 +5,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function workload.files_per_job(workload.task) is
-  'The number of files of each input dataset that a job of the task reads; 1 where nothing is set.';
+  'The number of files of each input dataset that a job of the task reads; 1 if the task sets no number.';

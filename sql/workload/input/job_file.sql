@@ -23,5 +23,5 @@ language sql stable as $$
 $$;
 
 comment on function workload.job_file(text, bigint[]) is
-  'Files of the input of tasks, and for each the job that reads it, as a number from 1. No job reads a file whose '
+  'Files of the input of tasks, each with the number (from 1) of the job that reads it. No job reads a file whose '
   'number is beyond the last job.';

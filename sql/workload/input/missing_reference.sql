@@ -1,6 +1,6 @@
--- Tables may be loaded in any order, so a name of a missing object is no error. But the name may be misspelt, and
--- brokerage then decides as if there were nothing. The same holds for words that no rule knows: sites may have words of
--- their own, so they are stored.
+-- Tables may be loaded in any order, so a reference to a missing object is no error. But the name may be misspelt;
+-- brokerage then decides as if nothing were there. Words that no rule knows are stored as well, since sites may have
+-- words of their own.
 create or replace function workload.missing_reference(p_setup text) returns table (kind text, rows bigint, example text)
 language plpgsql stable security definer set search_path = workload, pg_temp as $$
 begin
@@ -64,5 +64,5 @@ end $$;
 comment on function workload.missing_reference(text) is
   'References to missing objects, counted by kind, with an example: input datasets (input) and nuclei (nucleus) of '
   'tasks, storages of queues (storage), storages of replicas (replica), files of replicas (lfn), and shares of tasks '
-  '(gshare; only if shares exist); also words that no rule and no export has: the status of queues (status) and the '
-  'labels of tasks (label). Errors: PB001, PB002 (setup not granted).';
+  '(gshare; only if shares exist). Further kinds are unknown words: the status of queues (status) and the labels of '
+  'tasks (label). Errors: PB001, PB002 (setup not granted).';

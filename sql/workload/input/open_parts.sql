@@ -1,6 +1,6 @@
--- The result is one row with an array, so a join of a task to its parts has one row a task. The parts that are taken
--- are hashed, since their query does not depend on the part. Without the offset the planner copies the whole array to
--- each place where the caller reads it.
+-- The result is one row with an array, so a join of tasks to their parts has one row per task. The taken parts are
+-- hashed, since their query does not depend on the part. Without the offset the planner copies the whole array to each
+-- place where the caller reads it.
 create or replace function workload.open_parts(p_setup text, p_task_id bigint, p_most bigint)
 returns table (numbers bigint[])
 language sql stable as $$

@@ -1,5 +1,5 @@
--- See STATES.md, From task to TaskQueue. Input that arrives makes assigned jobs ready. The system that moves data calls
--- this function, without loading a world.
+-- See STATES.md, From task to TaskQueue. The system that moves data calls this function, so that no world has to be
+-- loaded when input arrives.
 create or replace function workload.set_replica(
   p_setup text, p_dataset text, p_storage text, p_lfns text[] default null
 ) returns void
@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function workload.set_replica(text, text, text, text[]) is
-  'Records that a storage has all files of a dataset, or the files named: input has arrived. lifecycle.activate then '
-  'activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';
+  'Records that input has arrived: a storage has all files of a dataset, or the files named. lifecycle.activate then '
+  'activates the jobs that waited for them. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';

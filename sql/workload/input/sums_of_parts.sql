@@ -1,4 +1,4 @@
--- The position of an element is the number of its part, from 1: the numbers that workload.job_file gives have no gap.
+-- The position of an element is the number of its part, from 1, since the numbers of workload.job_file have no gap.
 create or replace function workload.sums_of_parts(p_setup text, p_task_id bigint)
 returns table (files bigint[], bytes bigint[], events bigint[])
 language sql stable as $$
@@ -12,5 +12,5 @@ language sql stable as $$
 $$;
 
 comment on function workload.sums_of_parts(text, bigint) is
-  'The input of a job for each part of a task''s input: number of files (each name once), bytes of all datasets, and '
-  'events of the primary dataset; null = no files.';
+  'The input of a job for each part of a task''s input, as arrays: number of files (each name once), bytes of all '
+  'datasets, and events of the primary dataset; null = no files.';

@@ -1,4 +1,4 @@
--- See LEASES.md, Payloads. The body is stored once a task; the parts that differ from job to job are added when it is
+-- See LEASES.md, Payloads. The body is stored once per task; the keys that differ from job to job are added when it is
 -- read.
 create or replace function workload.payload_of_task(p_setup text, p_job_id bigint) returns jsonb
 language plpgsql stable as $$

@@ -1,5 +1,5 @@
--- A job that is inserted again has the payload of the new insertion, or none. Most setups have no payload at all; in
--- that case nothing is looked up for a job.
+-- A job that is inserted again has the payload of the new insertion, or none. In a setup without payloads, as most are,
+-- nothing is looked up for a job.
 create or replace function workload.set_payloads(p_setup text, p_job_ids bigint[], p_bodies jsonb[]) returns void
 language plpgsql as $$
 begin

@@ -1,6 +1,5 @@
--- See analysis-throttles.md, user-cap. Jobs of a group count under its name, and from activated on they do not count
--- for their user. Waiting jobs, including throttled ones, count as queued. Only the labels that the caps apply to are
--- counted.
+-- See analysis-throttles.md, user-cap. Jobs of a group count under its name; from activated on they do not count for
+-- their user. Waiting jobs, including throttled ones, count as queued. Only labels to which the caps apply are counted.
 create or replace view workload.account_job as
 select a.setup, a.kind, a.name, a.running_jobs, a.queued_jobs, a.running_cores, a.queued_cores
   from resource.account a
@@ -21,10 +20,10 @@ select c.setup, 'group', c.working_group,
    and c.status in ('throttled', 'defined', 'assigned', 'activated', 'starting', 'running');
 
 comment on view workload.account_job is
-  'Jobs and cores of users and working groups of analysis: the figures of resource.account, and the jobs of this '
+  'Jobs and cores of users and working groups of analysis: the numbers of resource.account, and the jobs of this '
   'database. A key may have several rows; sum them.';
-comment on column workload.account_job.running_jobs is 'Running jobs; sum them.';
+comment on column workload.account_job.running_jobs is 'Running jobs; sum the rows.';
 comment on column workload.account_job.queued_jobs is
-  'Throttled, defined, assigned, activated and starting jobs; sum them.';
-comment on column workload.account_job.running_cores is 'Cores of the running jobs; sum them.';
-comment on column workload.account_job.queued_cores is 'Cores of the queued jobs; sum them.';
+  'Throttled, defined, assigned, activated and starting jobs; sum the rows.';
+comment on column workload.account_job.running_cores is 'Cores of the running jobs; sum the rows.';
+comment on column workload.account_job.queued_cores is 'Cores of the queued jobs; sum the rows.';

@@ -1,8 +1,8 @@
--- See STATES.md, Who changes states. The caller names the status from which it changes, so that two callers who decide
--- the same of a job do it once. Batches lock jobs, and record them in the history, in the order of ids. A single job
--- has statements of its own, which are set up in half the time of the one for many jobs (190 us against 500). One
--- change in a thousand folds changes into the counts, so that few changes remain if nobody else folds. A long
--- transaction does not fold, because it would block others from folding.
+-- See STATES.md, Who changes states. The caller names the status from which a job changes, so that two callers with the
+-- same decision change the job once. Batches lock jobs, and record them in the history, in the order of ids. A single
+-- job has statements of its own, which take 190 us; the statement for many jobs takes 500 us. One change in a thousand
+-- folds changes into the counts, so that few changes remain if nobody else folds. A long transaction does not fold,
+-- because it would block others from folding.
 create or replace function workload.change_status(
   p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null
 ) returns bigint[]
@@ -41,9 +41,9 @@ begin
     end if;
   end if;
   if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
-    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'),
+    raise exception '% is % and cannot become %', coalesce('job ' || p_job_ids[1], 'a job'),
       coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
-      using errcode = 'PB005', hint = 'monitor.transition lists the changes that exist.';
+      using errcode = 'PB005', hint = 'monitor.transition lists the possible changes.';
   elsif cardinality(p_job_ids) < 2 then
     return '{}'::bigint[];
   end if;
@@ -77,5 +77,5 @@ begin
 end $$;
 
 comment on function workload.change_status(text, bigint[], text, text, text, text) is
-  'Changes the status of those of the jobs that have the status p_from, with history and counts, and returns their '
-  'ids; other jobs are not touched. p_why and p_sub_status give details. Errors: PB005 (there is no such change).';
+  'Changes the status of the given jobs that have the status p_from, with history and counts, and returns their ids; '
+  'other jobs are not touched. p_why and p_sub_status give details. Errors: PB005 (there is no such change).';

@@ -1,4 +1,4 @@
--- These are PanDA's statuses of jobs; monitor.transition has those that jobs of this database go through.
+-- These are PanDA's statuses of jobs; monitor.transition has the statuses that jobs of this database can take.
 create or replace function workload.job_statuses() returns text[]
 language sql immutable parallel safe as $$
   select '{pending,defined,waiting,assigned,activated,throttled,sent,starting,running,holding,merging,transferring,'

@@ -1,9 +1,9 @@
--- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); parts that no
--- job works on are taken in their order. A job has the cores of its queue, or one core if the task has one: an 8-core
--- task runs on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task). A
--- task is a row with arrays, and a job takes its elements by their places: a plan that a session keeps expects few jobs
--- and few parts, so a join would scan all parts for each job. Ids follow the priority, so the same seed makes the same
--- jobs, whatever the plan.
+-- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); the first
+-- parts that no job works on are taken. A job has the cores of its queue, or one core if the task needs one: an 8-core
+-- task can run on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task).
+-- A task is a row with arrays, and a job takes its elements by position: a plan that a session keeps expects few jobs
+-- and few parts, so a join would scan all parts for each job. Ids follow the priority, so that a seed always gives the
+-- same jobs, whatever the plan is.
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text
 ) returns bigint
@@ -13,7 +13,7 @@ declare
   v_caller text := resource.caller();
   v_made bigint;
 begin
-  perform from resource.setup s where s.setup = p_setup for key share;  -- as a foreign key of workload.job would do
+  perform from resource.setup s where s.setup = p_setup for key share;  -- as a foreign key of workload.job would
   perform resource.skip_lost_ids('workload.job_id', 1000000000000, 1000000000000);
   with queue as materialized (
     select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow

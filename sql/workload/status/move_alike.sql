@@ -1,4 +1,4 @@
--- A job that ends well, holds or transfers has been running. If nobody reported that, it is entered first.
+-- A job that finishes, holds or transfers has been running. If nobody reported running, that status is entered first.
 create or replace function workload.move_alike(
   p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text, p_skip_refused boolean
 ) returns bigint[]
@@ -20,4 +20,4 @@ begin
 end $$;
 
 comment on function workload.move_alike(text, bigint[], text, text, text, text, boolean) is
-  'Brings locked jobs of one status to another, and returns them; for workload.move_jobs.';
+  'Changes locked jobs from one status to another, and returns them; for workload.move_jobs.';

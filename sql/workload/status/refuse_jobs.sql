@@ -1,5 +1,5 @@
--- The function checks jobs in place of the check constraints that other tables of worlds have: PostgreSQL reads the
--- constraints of a table again for each statement, which cost more than the whole rest of a status change.
+-- The function takes the place of check constraints, which other tables of worlds have. PostgreSQL reads the
+-- constraints of a table again for each statement, which cost more than all the rest of a status change.
 create or replace function workload.refuse_jobs(p_rows jsonb) returns void
 language plpgsql as $$
 declare

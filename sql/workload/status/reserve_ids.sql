@@ -1,5 +1,5 @@
--- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them, so that a
--- concurrent caller of nextval does not set it back.
+-- Jobs that were made in another database have ids of the same range. The sequence jumps far beyond these ids, so that
+-- concurrent calls of nextval stay below the new value.
 create or replace function workload.reserve_ids(p_setup text) returns void
 language sql as $$
   select setval('workload.job_id', m.job_id + 1000000)

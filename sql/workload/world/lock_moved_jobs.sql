@@ -1,4 +1,5 @@
--- Rows are locked in the same order everywhere, so nobody can move these jobs before the caller has read them again.
+-- The rows are locked in the order of all other calls, so nobody can move these jobs before the caller has read them
+-- again.
 create or replace function workload.lock_moved_jobs(p_setup text, p_rows jsonb, p_parents jsonb)
 returns table (job_id bigint, status text)
 language sql as $$
@@ -20,5 +21,5 @@ language sql as $$
 $$;
 
 comment on function workload.lock_moved_jobs(text, jsonb, jsonb) is
-  'Locks and returns the jobs of workload.store, given as rows or parents, whose state has changed in this database '
-  '(STATES.md): the state says whether a TaskQueue or a lease has the job.';
+  'Locks and returns those jobs of a call of workload.store, given as rows or parents, whose state has changed in this '
+  'database. The state of such a job says whether a TaskQueue or a lease has it (STATES.md).';

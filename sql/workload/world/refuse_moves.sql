@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function workload.refuse_moves(text, bigint[], text[]) is
-  'Refuses the changes of workload.store if they changed the status of one of these jobs or deleted it. Errors: PB005, '
-  'naming the job and both statuses.';
+  'Refuses the changes of workload.store if they changed the status of one of these jobs or deleted one. Errors: '
+  'PB005, naming the job and both statuses.';

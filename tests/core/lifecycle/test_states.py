@@ -54,7 +54,7 @@ def test_only_the_listed_changes_of_status_are_allowed(db: Connection) -> None:
                 error = _error(db, call, job, before, after)
                 assert (error.sqlstate, error.diag.message_primary) == (
                     "PB005",
-                    f"job {job} is {before}: it does not go to {after}",
+                    f"job {job} is {before} and cannot become {after}",
                 )
                 assert grids.status(db, "s", job) == before
 

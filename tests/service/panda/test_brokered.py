@@ -33,7 +33,7 @@ def test_an_end_that_the_status_does_not_allow_is_refused(pilot: Pilots, db: Db)
     one = pilot()
     one.older("getJob", siteName="QA")
     db.execute("update workload.job set status = 'pending' where job_id = %s", [job_id])
-    words = f"job {job_id} is pending: it does not go to finished"
+    words = f"job {job_id} is pending and cannot become finished"
     refused = one.older("updateJob", jobId=job_id, state="finished", attemptNr=1)
     assert refused == {"StatusCode": 30, "errorDialog": words}
     assert one.v1("update_job", job_id=job_id, job_status="finished")["message"] == words
