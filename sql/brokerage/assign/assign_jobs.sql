@@ -1,5 +1,5 @@
--- This step follows the decisions of a run. The live counter counts the jobs that candidates got (or the jobs are made,
--- and the statistics count them), and the retry time of each task is noted. Tasks that were refused or could not be
+-- This step follows the decisions of a run. It makes the jobs that candidates got, which the statistics then count, or
+-- adds them to the live counter. It also notes the retry time of each task. Tasks that were refused or could not be
 -- evaluated wait like tasks without a candidate.
 create or replace function brokerage.assign_jobs(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
@@ -40,5 +40,4 @@ begin
 end $$;
 
 comment on function brokerage.assign_jobs(brokerage.run, brokerage.profile_rule[], bigint[]) is
-  'Makes or counts the jobs of decided tasks that were given to candidates, and notes when pending tasks are due '
-  'again.';
+  'Makes or counts the jobs that candidates got from decided tasks, and notes when pending tasks are due again.';

@@ -1,4 +1,3 @@
--- The view shows the queues that get the jobs of a run.
 create or replace view brokerage.assignments as
 select a.setup, a.run_id, a.queue, count(*) as tasks, sum(a.jobs)::bigint as jobs
   from brokerage.assignment a

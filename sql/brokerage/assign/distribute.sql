@@ -1,6 +1,6 @@
--- Distributes the jobs of a task over its candidates (distribution.md, Procedure). Queues of weight 0 come first, each
--- once. Then follows one choice after the other, by weight, among the queues that may still take jobs. A choice takes
--- the jobs of one chunk, which makes the queue longer and its weight smaller.
+-- See distribution.md, Procedure. Queues of weight 0 come first, each once. Then queues are chosen by weight, one at a
+-- time, among those that may still take jobs. Each choice gives the queue the jobs of one chunk, which makes the queue
+-- longer and its weight smaller.
 create or replace function brokerage.distribute(
   p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint
 ) returns bigint[]
@@ -24,7 +24,7 @@ begin
     v_chosen := null;
     for i in 1 .. cardinality(v_weights) loop
       continue when v_given[i] > 0 and p_weights[i] = 0 or p_capacities[i] <= v_queued[i];
-      if p_weights[i] = 0 then  -- queues to be tried come in random order, before all others
+      if p_weights[i] = 0 then  -- queues to be tried come first, in random order
         v_chosen := case
           when v_chosen is null or p_weights[v_chosen] <> 0
                or resource.draw(i, (v_draw * 1e15)::bigint) < resource.draw(v_chosen, (v_draw * 1e15)::bigint)
@@ -54,6 +54,6 @@ begin
 end $$;
 
 comment on function brokerage.distribute(bigint, float8[], bigint[], bigint[], int[], bigint) is
-  'How many of a task''s jobs each of its candidates gets, from the weights, the jobs queued there, the limits on '
+  'The number of a task''s jobs that each candidate gets, from the weights, the jobs queued there, the limits on '
   'queued jobs (null means no limit) and the jobs per choice. A seed makes the result repeatable. Jobs that no queue '
   'may take are left over.';

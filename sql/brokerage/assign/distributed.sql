@@ -8,5 +8,5 @@ return brokerage.distribute(coalesce(p_task.unassigned_jobs, 0), p_weights, p_qu
 
 comment on function brokerage.distributed(
   brokerage.run, brokerage.task_facts, float8[], bigint[], bigint[], int[]) is
-  'The number of unassigned jobs of a task that each of its candidates gets in a run (from weights, jobs queued, '
-  'limits, jobs per choice).';
+  'The number of unassigned jobs of a task that each of its candidates gets in a run, from the weights, the queued '
+  'jobs, the limits and the jobs per choice.';

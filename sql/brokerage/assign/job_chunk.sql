@@ -1,4 +1,4 @@
--- distribution.md, job-chunk: one choice serves up to 25 jobs, 2 for scouts and for hyperparameter optimisation, or
+-- distribution.md, job-chunk: one choice places up to 25 jobs, 2 for scouts and for hyperparameter optimisation, or
 -- jobChunkSize of the queue.
 create or replace function brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8

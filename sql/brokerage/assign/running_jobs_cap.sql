@@ -10,4 +10,4 @@ $$;
 
 comment on function brokerage.running_jobs_cap(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'How many jobs of the share may wait at a queue when jobs are distributed; null means no limit.';
+  'The number of jobs of the share that may wait at a queue when jobs are distributed; null means no limit.';

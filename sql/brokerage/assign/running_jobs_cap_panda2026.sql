@@ -13,4 +13,4 @@ $$;
 
 comment on function brokerage.running_jobs_cap_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'How many jobs may wait at a queue when jobs are distributed in panda2026; null means no limit.';
+  'The number of jobs that may wait at a queue when jobs are distributed in panda2026; null means no limit.';

@@ -29,9 +29,8 @@ end $$;
 
 comment on function brokerage.classes(text, text) is
   'Classes of user analysis by the jobs of this database: of queues (hi, mid, lo), of users (A, B, C by their '
-  'remaining slots) and of tasks (S, A, B, C), each with the reason and the figures behind it. brokerage.classify '
-  'would now store the same. However, users are computed from the classes of queues in force, and tasks from the '
-  'stored figures of their users. To see the effect of new figures, call brokerage.classify first (in a transaction '
-  'that is rolled back, to store nothing). A base profile of panda2026 takes the waits of merge jobs alone '
-  '(processing_type pmerge, or the task is_merging, or jobs of user gangarbt). Errors: PB001 (no such setup or '
-  'profile), PB002 (setup not granted).';
+  'remaining slots) and of tasks (S, A, B, C), each with the reason and the numbers behind it. The classes of users '
+  'follow from the queue classes in force, and those of tasks from the stored slots of their users; brokerage.classify '
+  'instead uses each result in the next step. To see what it would store, call it first, in a transaction that is '
+  'rolled back. The base profile panda2026 takes only the waits of merge jobs (processing_type pmerge, or the task '
+  'is_merging) and of jobs of user gangarbt. Errors: PB001 (no such setup or profile), PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- Classes of queues count for 60 minutes, slots that users have left for 20, classes of tasks for 15 (classes.md). The
+-- Classes of queues count for 60 minutes, remaining slots of users for 20, classes of tasks for 15 (classes.md). The
 -- call does not wait: a row that another session has locked keeps its value until the next call.
 create or replace function brokerage.compute_classes(p_setup text, p_profile text default null) returns void
 language plpgsql security definer set search_path = brokerage, pg_temp as $$

@@ -1,4 +1,4 @@
--- classes.md, How long classes count: an older figure counts as missing.
+-- classes.md, How long classes count: an older value counts as missing.
 create or replace function brokerage.is_current(p_at timestamptz, p_now timestamptz, p_age_limit interval)
 returns boolean
 language sql immutable parallel safe as $$
@@ -6,5 +6,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
-  'Whether a figure stored at p_at, which counts for p_age_limit, still counts at p_now; a figure without a time '
-  'always counts.';
+  'Whether a value stored at p_at, which counts for p_age_limit, still counts at p_now; a value without a time always '
+  'counts.';

@@ -1,7 +1,7 @@
--- Classes of queues for user analysis, by the waits of its jobs there (classes.md, Classes of queues). Samples are jobs
--- of User Analysis that started in the last four days. The weight of a sample halves in 6 h (documented) or 12 h
--- (panda2026, which takes only merge jobs and jobs of its tester). A queue with fewer than two samples has no measured
--- spread and no class. The thirds are those of grid resources.
+-- See classes.md, Classes of queues. Samples are the waits of jobs of User Analysis that started in the last four days.
+-- The weight of a sample halves in 6 h (documented) or 12 h (panda2026, which takes only merge jobs and jobs of its
+-- tester). A queue with fewer than two samples has no measured spread and no class. The thirds are those of grid
+-- resources.
 -- Long because it is one query: the limits of the classes come from the queues to which they apply.
 create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint,
@@ -96,7 +96,7 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.site_classes(text, text) is
-  'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, with the reasons (base '
-  'profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, number of jobs that wait '
-  'longer than the mean and how long they wait (s), whether a job started in the last day, the limits of hi and lo '
-  '(s). A queue with fewer than two samples has no row.';
+  'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there (base profile documented or '
+  'panda2026). The reasons are: the weighted mean of their waits and its bound of 95 percent; the number of jobs that '
+  'wait longer than the mean, and their waits (s); whether a job started in the last day; the limits of hi and lo (s). '
+  'A queue with fewer than two samples has no row.';

@@ -1,6 +1,6 @@
--- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (classes.md, Classes of queues). For
--- many degrees it is the expansion of Cornish and Fisher around the normal quantile; for few, Newton's method on the
--- incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
+-- See classes.md, Classes of queues. The degrees of freedom need not be whole. For many degrees the function uses the
+-- expansion of Cornish and Fisher around the normal quantile; for few, Newton's method in the logarithm of x on the
+-- incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2).
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
 language plpgsql immutable parallel safe as $$
 declare
@@ -24,8 +24,8 @@ begin
   elsif p_freedom is null then
     return null;
   end if;
-  -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the
-  -- recurrence
+  -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): a series gives the quotient at a + 20, from which the recurrence
+  -- leads down to a
   select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3)
                                            - 21 / (32768 * a.far ^ 4)
                                            - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
@@ -50,5 +50,5 @@ begin
 end $$;
 
 comment on function brokerage.student_t_bound(float8) is
-  'Value that a variable of Student''s t distribution with the given degrees of freedom exceeds with a probability of '
-  '5 percent.';
+  'The value that a variable of Student''s t distribution with the given degrees of freedom exceeds with a probability '
+  'of 5 percent.';

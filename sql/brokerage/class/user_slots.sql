@@ -1,6 +1,6 @@
--- Running slots of each user at hi and mid sites, and the remaining ones (classes.md, Classes of users): cores of the
--- shares User Analysis and Express Analysis at queues whose class is in force, on grid resources, without merge jobs.
--- Jobs of this database and counts kept elsewhere are included. A user without jobs there has no row.
+-- See classes.md, Classes of users. Running slots are cores of the shares User Analysis and Express Analysis at queues
+-- whose class is in force, on grid resources, without merge jobs. Jobs of this database and counts kept elsewhere are
+-- included. A user without such jobs has no row.
 create or replace function brokerage.user_slots(p_setup text)
 returns table (user_name text, slots_hi bigint, slots_mid bigint, rem_slots_a float8, rem_slots_b float8)
 language sql stable as $$
@@ -20,7 +20,7 @@ language sql stable as $$
      where c.setup = p_setup and c.gshare in ('User Analysis', 'Express Analysis') and c.label in ('user', 'panda')
        and c.status in ('defined', 'assigned', 'activated', 'starting', 'running')
        and c.processing_type is distinct from 'pmerge'
-    union all  -- minus those of merge tasks that are not themselves marked as such
+    union all  -- minus jobs of merge tasks that are not themselves marked as merge jobs
     select j.user_name, j.queue, -1, case when j.status = 'running' then -coalesce(j.cores, 1) else 0 end
       from workload.task t
       join workload.job j on j.setup = t.setup and j.task_id = t.task_id
@@ -50,5 +50,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.user_slots(text) is
-  'Running slots (cores) of users of analysis at queues of class hi and mid, and the slots that remain to the '
+  'Running slots (cores) of users of analysis at queues of class hi and mid, and the slots that remain up to the '
   'thresholds of classes A and B (analy_eval:USER_USAGE_THRESHOLD_A and _B).';

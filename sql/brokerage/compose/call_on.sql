@@ -3,4 +3,4 @@ language sql immutable
 return overlay(p_call placing p_facts from position('(t, q, p' in p_call) + 1 for 7);
 
 comment on function brokerage.call_on(text, text) is
-  'The call of a rule, which brokerage.plan_steps makes for facts t, q, p, applied to other expressions.';
+  'The call of a rule from brokerage.plan_steps, with other expressions in place of the facts t, q, p.';

@@ -1,18 +1,18 @@
 -- The query of a profile is made from the steps of its rules (brokerage.plan_steps): each step in turn changes a
 -- composition. The query begins with a WITH list, and the caller appends a statement over three of its relations:
---   filtered (brokerage.compose_first_filter)    of each task the queues that the first level of rules loses, with the
---                                                reasons; empty if p_wide is not set, if p_all_failures is, and for
+--   filtered (brokerage.compose_first_filter)    for each task, the queues that the first level of rules rejects, with
+--                                                the reasons; empty without p_wide, with p_all_failures, and for
 --                                                nuclei, most of which pass that level
 --   judged (task_number, queue_number, task_id, queue, unified_name, failed, marked, failures, weight, factors, queued,
 --   capacity, chunk)                             each other pair; failed is 'rule<tab>reason', after ! if the queue
 --                                                never entered the list; marked is the reason of a temporary rule
 --                                                that only marks
 --   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
--- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p).
--- Parameters of the query: $1 facts by subject, $2 task facts, $3 queue facts. Wide: facts are columns and rules are
--- planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
--- tenth of the time and is better for less than some thousand pairs.
--- First the rules that look at a pair by itself are applied, rules in a row in one level, also those behind rules
+-- With p_survivors judged also has the facts (q, p) of the pairs that no rule rejects.
+-- Parameters of the query: $1 facts by subject, $2 task facts, $3 queue facts. In the wide form, facts are columns and
+-- rules are planned into them, so a pair costs a few microseconds. In the other form, facts are one value each; it is
+-- planned in a tenth of the time and is better for fewer than some thousand pairs.
+-- Rules that look at a pair by itself are applied first, consecutive rules in one level, even if they come behind rules
 -- that look at the other queues of the task (set rule, choice). The latter are applied afterwards, in their order,
 -- over rows without facts (sorting the facts of 300,000 pairs took longer than all rules).
 create or replace function brokerage.compose(

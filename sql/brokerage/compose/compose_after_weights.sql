@@ -1,5 +1,5 @@
--- The sums of a weight of terms (brokerage.compose_terms) are taken when the remaining pairs are known. Rules behind
--- such a weight are applied after it, over the remaining pairs with their facts, so all of them read the final weight.
+-- The terms of a weight (brokerage.compose_terms) are summed when the remaining pairs are known. Rules behind such a
+-- weight are applied after it, over the remaining pairs with their facts, so all of them read the final weight.
 create or replace function brokerage.compose_after_weights(c brokerage.composition, p_part text)
 returns brokerage.composition
 language plpgsql stable as $$
@@ -35,4 +35,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_after_weights(brokerage.composition, text) is
-  'A query after its weights, before a step that makes a part (p_part); from here on, rules read the weight.';
+  'The query after its weights, before a step of the part p_part; from here on, rules read the weight.';

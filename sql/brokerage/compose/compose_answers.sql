@@ -1,5 +1,5 @@
--- The query of brokerage.answers_together gives one answer per task (brokerage.task_answer), without status for a task
--- that is decided once more.
+-- The query of brokerage.answers_together returns one answer per task (brokerage.task_answer), without status for a
+-- task that is decided once more.
 create or replace function brokerage.compose_answers(
   p_rules brokerage.profile_rule[], p_algorithm text, p_wide boolean
 ) returns text

@@ -1,5 +1,5 @@
--- One level of the composed query is a row of rules, each evaluated only if those before it accept. Every item is
--- 'rule<tab>' || its function, which is null if the rule accepts. Queues that do not enter the list come first, then
+-- One level of the composed query is a sequence of rules, each evaluated only if those before it accept. Every item is
+-- 'rule<tab>' || the result of its function, which is null if the rule accepts. Rules of candidates come first, then
 -- rules that reject. Among rules that only mark a queue, the last mark counts.
 create or replace function brokerage.compose_chain(
   p_begins text, p_beside text, p_from text, p_alive text, p_step brokerage.plan_step[], p_all_failures boolean
@@ -35,6 +35,6 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.compose_chain(text, text, text, text, brokerage.plan_step[], boolean) is
-  'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and, on '
-  'request, all that fail. p_begins: the beginning of its select list; p_beside: more columns of the level; p_alive: '
-  'the pairs to test.';
+  'SQL of one level of a profile: the first persistent rule that fails, the last temporary rule that fails, and, on '
+  'request, all rules that fail. p_begins: the beginning of the select list; p_beside: more columns of the level; '
+  'p_alive: the pairs to test.';

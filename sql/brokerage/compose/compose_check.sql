@@ -1,6 +1,6 @@
 -- task-brokerage.md, task-job-check: the pairs of task and queue that pass the row rules of the job broker, up to the
 -- rule in the parameter last and without the rules in the parameter without. Each queue counts as one of the nucleus.
--- The query does not ask why a pair fails.
+-- The query does not keep the reasons why pairs fail.
 create or replace function brokerage.compose_check(
   p_rules brokerage.profile_rule[], p_parameters jsonb, p_wide boolean
 ) returns text

@@ -1,4 +1,4 @@
--- A choice keeps the best of the queues of a task that have a value.
+-- A choice keeps the best queues of a task, by a value; queues without a value are not affected.
 create or replace function brokerage.compose_choice(c brokerage.composition, p_choice brokerage.plan_step)
 returns brokerage.composition
 language plpgsql stable as $$

@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_distribution(brokerage.composition, brokerage.plan_step[]) is
-  'Adds to a query the figures by which jobs are distributed, for pairs that no rule rejects by itself.';
+  'Adds to a query the numbers by which jobs are distributed, for pairs that no rule of a single pair rejects.';

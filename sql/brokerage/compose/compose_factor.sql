@@ -1,5 +1,5 @@
 -- With the parameter if_holds, a factor counts only if the set rules of that group hold for the task
--- (task-locality-disable drops the factors of data).
+-- (task-locality-disable leaves out the factors of data).
 create or replace function brokerage.compose_factor(p_rule brokerage.profile_rule, p_number int, p_ignored jsonb)
 returns text
 language plpgsql immutable as $$
@@ -17,4 +17,4 @@ begin
 end $$;
 
 comment on function brokerage.compose_factor(brokerage.profile_rule, int, jsonb) is
-  'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';
+  'SQL of a factor of the weight behind the set rules. Errors: PB001 (no such group).';

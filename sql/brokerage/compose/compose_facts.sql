@@ -1,14 +1,13 @@
 -- The form of facts in the composed query. Wide: rules take the columns of pairs as x.p_*, and those of tasks and
--- queues from their own relations, joined to each level (t, q), and from the second level on only to the remaining
--- pairs. The reason is that each column that a level hands on costs time for every pair, read or not, and facts have
--- 250 columns. Not wide: facts are one value each (x.t, x.q, x.p). Behind the weights the pair's weight is the text
--- @weight@, which the caller replaces. Columns for which an algorithm has no values are null. p_as_nucleus: every queue
--- counts as one of the nucleus. p_read (brokerage.facts_read): the columns of tasks and queues that rules read. If it
--- is given, pairs have these columns from the first level on (x.t_*, x.q_*), and no level needs a join, which is better
--- if most pairs pass. Null means that each level joins. again: adds the facts to pairs (the text @pairs@) that kept
--- only the facts of the pair, as p. base: the relation from which the first level selects; begins: its select list.
--- joined: the joins of each later level; the caller replaces the text @alive@. Long because each of three shapes is one
--- text.
+-- queues from their own relations (t, q). These are joined to each level, from the second one on only to the remaining
+-- pairs, because each column that a level hands on costs time for every pair, read or not, and facts have 250 columns.
+-- Not wide: facts are one value each (x.t, x.q, x.p). Behind the weights the pair's weight is the text @weight@, which
+-- the caller replaces. Columns for which an algorithm has no values are null. p_as_nucleus: every queue counts as one
+-- of the nucleus. p_read (brokerage.facts_read): the columns of tasks and queues that rules read. If p_read is given,
+-- pairs have these columns from the first level on (x.t_*, x.q_*), and no level needs a join, which is better if most
+-- pairs pass. Null means that each level joins. again: adds the facts to pairs (the text @pairs@) that kept only the
+-- facts of the pair, as p. base: the relation from which the first level selects; begins: its select list. joined: the
+-- joins of each later level; the caller replaces the text @alive@. Long because each of three shapes is one text.
 create or replace function brokerage.compose_facts(
   p_wide boolean, p_algorithm text, p_as_nucleus boolean, p_read text[]
 ) returns brokerage.composed_facts
@@ -109,5 +108,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.compose_facts(boolean, text, boolean, text[]) is
-  'SQL of all pairs with their facts, and of task, queue and pair (before and behind the weights) as arguments of a '
-  'rule.';
+  'SQL of all pairs with their facts, and SQL of a rule''s arguments task, queue and pair, before and behind the '
+  'weights.';

@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function brokerage.compose_figures(brokerage.composition) is
-  'SQL of the pairs of a query behind their last level of rules, with the figures by which jobs are distributed and '
-  'ranked.';
+  'SQL of the pairs of a query after the last level of rules, with the numbers by which queues are ranked and jobs are '
+  'distributed.';

@@ -1,8 +1,8 @@
 -- The first level of rules rejects most pairs, which need no further test. The first filter has one row per task: the
 -- numbers of the rejected queues with their reasons, ready to be stored, and the pairs that passed as records with the
--- facts that later rules read. The rest of the query sees only those pairs. Columns of the relation filtered:
--- task_number; lost, reasons ('rule<tab>reason', after ! if the queue never entered the list) and marks (reasons of
--- temporary rules that only mark) of the lost queues; outside (how many of them never entered the list); passed.
+-- facts that later rules read. The rest of the query sees only the pairs that passed. Columns of the relation filtered:
+-- task_number; lost (the rejected queues), with their reasons ('rule<tab>reason', after ! if the queue never entered
+-- the list) and marks (reasons of temporary rules that only mark); outside (how many never entered the list); passed.
 create or replace function brokerage.compose_first_filter(
   p_pairs text, p_carried text, p_carried_as text, p_with_marks boolean, out filtered text, out passed text
 )
@@ -25,5 +25,5 @@ $$;
 
 comment on function brokerage.compose_first_filter(text, text, text, boolean) is
   'SQL of the relation filtered over pairs with their first level of rules, and of the pairs that passed. p_carried, '
-  'p_carried_as: the facts that they keep, as columns and with types. p_with_marks: whether marks of lost queues are '
-  'read.';
+  'p_carried_as: the facts that these pairs keep, as columns and with types. p_with_marks: whether marks of rejected '
+  'queues are read.';

@@ -1,5 +1,5 @@
--- The order of the candidates of a task is defined here for every ranking: first used queues (used-sites-first), then
--- those of weight 0 if the choice has zero_first (bootstrap), then by weight, then by name.
+-- This defines the order of the candidates of a task for every ranking: used queues first (used-sites-first), then
+-- queues of weight 0 if the choice has zero_first (bootstrap), then by weight, then by name.
 create or replace function brokerage.compose_place(
   p_choice brokerage.profile_rule, p_used_first boolean, p_partition text
 ) returns text

@@ -1,6 +1,6 @@
--- anal-loops: the rule of kind second pass answers 'persistent' (a second pass if persistent filters reject every
--- queue) or 'any' (also if all remaining queues have problems that may pass by themselves). Two rules may have one
--- name, of which one is temporary and one is not (parameter as): their reasons differ by the tag.
+-- anal-loops: the rule of kind second pass returns 'persistent' (a second pass if persistent filters reject every
+-- queue) or 'any' (also if all remaining queues have problems that may pass by themselves). A temporary and a
+-- persistent rule may have the same name (parameter as); the tags of their reasons differ.
 create or replace function brokerage.compose_second_pass(
   p_rules brokerage.profile_rule[], p_algorithm text, p_number text
 ) returns text
@@ -32,5 +32,5 @@ end $$;
 
 comment on function brokerage.compose_second_pass(brokerage.profile_rule[], text, text) is
   'SQL of the rule of kind second pass, which tests whether a task (given by the expression of its number) is decided '
-  'once more. The expression aggregates the rows j of the relation judged of the task; $2 are task facts. Errors: '
-  'PB001, PB002 (a rule that does not fit).';
+  'once more. The expression aggregates the task''s rows j of the relation judged; $2 are task facts. Errors: PB001, '
+  'PB002 (a rule that does not fit).';

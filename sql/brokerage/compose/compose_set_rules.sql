@@ -1,7 +1,7 @@
 -- Set rules look at the other queues of the task: they hold if some remaining queue passes them all; otherwise they are
--- ignored. A reason that begins with ! always holds. The relation has only the answers, without the pairs. If all
--- failures are requested, a rule that holds also has its reason for pairs that were rejected before; the pairs that
--- reach the rule decide whether it holds.
+-- ignored. A reason that begins with ! always holds. The relation has only the results, without the pairs. If all
+-- failures are requested, a rule that holds also gives its reason for pairs that were rejected before; only the pairs
+-- that reach the rule decide whether it holds.
 create or replace function brokerage.compose_set_rules(c brokerage.composition, p_step brokerage.plan_step[])
 returns brokerage.composition
 language plpgsql stable as $$
@@ -46,6 +46,6 @@ begin
 end $$;
 
 comment on function brokerage.compose_set_rules(brokerage.composition, brokerage.plan_step[]) is
-  'A query with one more relation: lost_<level> (why set rules of one group reject a queue in comparison with the '
-  'others of its task), ignored_<first level> (whether they are ignored for the task), and, on request, '
-  'failures_<first level> (why they would reject the queue).';
+  'A query with one more relation: lost_<level> (the reason why set rules of one group reject a queue in comparison '
+  'with the others of its task), ignored_<first level> (whether these rules are ignored for the task), and, on '
+  'request, failures_<first level> (the reasons why they would reject the queue).';

@@ -1,5 +1,5 @@
--- The choice by weight keeps some candidates at any place (analysis-weights.md, top-10): distributed input may be
--- anywhere, and a queue that the task names is taken.
+-- The choice by weight keeps some candidates whatever their place is (analysis-weights.md, top-10): every queue if the
+-- input is distributed, and queues that the task names.
 create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text)
 returns text
 language sql immutable as $$

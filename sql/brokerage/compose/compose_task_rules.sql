@@ -1,5 +1,5 @@
--- The rules of a profile that look at the task alone come before any queue. The first rule that fails throttles or
--- fails the task. $1 are task facts.
+-- Rules that look at the task alone are applied before any queue is considered. The first rule that rejects the task
+-- throttles it or makes it fail. $1 are task facts.
 create or replace function brokerage.compose_task_rules(p_rules brokerage.profile_rule[], p_algorithm text) returns text
 language plpgsql stable as $$
 declare

@@ -1,10 +1,10 @@
--- This is for a weight that looks at the other candidates (the new basic weight of analysis). Its function gives the
+-- This is for a weight that looks at the other candidates (the new basic weight of analysis). Its function returns the
 -- terms of each pair, float8[]. A second function, of the same name with _factor appended, computes the factor from the
 -- terms of a pair, the sums of the first eight terms over the candidates of the task, and the parameters. Marked queues
--- are among the candidates. The sums are taken after the rules that look at other queues and come before the weights:
--- pairs that those rules reject do not count and have no factor. They are added up in the order of the queues, so that
--- no plan changes the last digit of a sum. p_lost are the columns with the reasons for which a pair was rejected before
--- the weights.
+-- are among the candidates. The terms are summed after those rules before the weights that look at other queues: pairs
+-- that such rules reject do not count and have no factor. They are added in the order of the queues, so that no plan
+-- changes the last digit of a sum. p_lost are the columns with the reasons for which a pair was rejected before the
+-- weights.
 create or replace function brokerage.compose_terms(
   p_rule brokerage.profile_rule, p_number int, p_relation text, p_lost text
 ) returns text[]
@@ -39,4 +39,4 @@ end $$;
 
 comment on function brokerage.compose_terms(brokerage.profile_rule, int, text, text) is
   'SQL of relations that add the sums of a weight''s terms over all candidates of a task (added_<number>), and SQL of '
-  'its factor over the last relation. Errors: PB001 (a function that is not there).';
+  'its factor over the last relation. Errors: PB001 (no such function).';

@@ -1,6 +1,6 @@
 -- The facts of a survivor (brokerage.survivor) include the assignments of earlier turns: jobs are added to the live
--- counter, work of tasks to the remaining work at the nucleus. They are written in full, so that rules are planned into
--- the query. p_weighed: with the present weight of the survivor.
+-- counter, work of tasks to the remaining work at the nucleus. All columns are written out, so that rules are planned
+-- into the query. p_weighed: with the present weight of the survivor.
 create or replace function brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) returns text
 language sql stable as $$
   select 'u.task, ' || string_agg(format('row(%s)::brokerage.%I', f.attributes, f.type), ', ' order by f.type desc)

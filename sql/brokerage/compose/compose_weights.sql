@@ -1,5 +1,5 @@
 -- Marked queues are removed before the weights. A weight that looks at the terms of the other candidates has a relation
--- with their sums (brokerage.compose_terms), and 1 among the factors of pairs by themselves.
+-- with their sums (brokerage.compose_terms), and counts as 1 among the factors of a pair by itself.
 create or replace function brokerage.compose_weights(c brokerage.composition, p_step brokerage.plan_step[])
 returns brokerage.composition
 language plpgsql stable as $$

@@ -1,6 +1,6 @@
--- The columns are found in the texts of the functions, as every name behind a dot. So some columns that no rule reads
--- are among them, and none is missing as long as functions read facts by name. A function outside this schema may read
--- facts in another way.
+-- Every name behind a dot in the text of a function counts as a column. So the result may have columns that no rule
+-- reads, but it lacks none as long as functions read facts by name. A function outside this schema may read facts in
+-- another way.
 create or replace function brokerage.facts_read(p_rules brokerage.profile_rule[], p_algorithm text) returns text[]
 language sql stable as $$
   with recursive rule as materialized (
@@ -31,5 +31,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_read(brokerage.profile_rule[], text) is
-  'Columns of tasks (t_*) and queues (q_*) that the rules of a profile read; null if unknown, since a function is of '
+  'Columns of tasks (t_*) and queues (q_*) that the rules of a profile read; null (not known) if a function is in '
   'another schema.';

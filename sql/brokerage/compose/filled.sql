@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function brokerage.filled(text, jsonb) is
-  'A template with its named holes filled: {name} becomes the text of that name. Braces in these texts are kept. Fails '
-  'if a text is missing.';
+  'A template with its named holes filled: {name} becomes the text of that name. Braces in these texts are kept. The '
+  'call fails if a text is missing.';

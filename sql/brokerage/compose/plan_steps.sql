@@ -5,8 +5,8 @@
 --   weights       factors of the weight
 --   distribution  figures by which jobs are distributed
 --   ranking       the choice by weight
--- A level is a number for the rules that can reject a pair: all rules of a part pairs have one level, each set rule and
--- each choice has its own.
+-- A level is a number for the rules that can reject a pair: the rules of a part pairs share one level; each set rule
+-- and each choice has its own.
 create or replace function brokerage.plan_steps(p_rules brokerage.profile_rule[], p_algorithm text)
 returns setof brokerage.plan_step
 language plpgsql stable rows 50

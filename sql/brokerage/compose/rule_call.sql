@@ -1,6 +1,6 @@
 -- Names in the call of a rule are looked up in the catalogue and quoted, so no text of a profile becomes SQL. A rule
--- runs as the owner of the installation, so only functions of members of that role and of superusers are taken: they
--- could act as the owner anyway.
+-- runs as the owner of the installation. Therefore only functions of superusers and of members of that role are
+-- allowed, who could act as the owner anyway.
 create or replace function brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) returns text
 language plpgsql stable as $$
 declare
@@ -26,18 +26,19 @@ begin
     raise exception 'rule % of profile %: there is no function % that takes %', p_rule.rule, p_rule.profile,
       coalesce(p_rule.function, 'null'),
                     case v_facts when 1 then 'task_facts' else 'task_facts, queue_facts and pair_facts' end
-      using errcode = 'PB001', hint = 'Name schema and function; one more argument jsonb gets the parameters.';
+      using errcode = 'PB001',
+            hint = 'Name the schema and the function; a further argument of type jsonb receives the parameters.';
   end if;
   if v_function.prorettype <> v_result
      and not (p_rule.kind = 'weight' and v_function.prorettype = 'float8[]'::regtype) then
     raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function,
       v_function.prorettype::regtype, p_rule.kind, v_result
       using errcode = 'PB001',
-            hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution '
-                   'float8; a weight that looks at the other candidates its terms, float8[].';
+            hint = 'A rule returns text (null accepts). A weight, the value of a choice and a number of distribution '
+                   'are float8. A weight that looks at the other candidates returns its terms, float8[].';
   end if;
   if not v_function.is_trusted then
-    raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule,
+    raise exception 'rule % of profile %: the owner of % is not a member of the role that owns pgbroker', p_rule.rule,
       p_rule.profile, p_rule.function
       using errcode = 'PB002', hint = 'A rule runs with the rights of that role: give the function to a DBA.';
   end if;
@@ -52,6 +53,6 @@ begin
 end $$;
 
 comment on function brokerage.rule_call(brokerage.profile_rule, text) is
-  'SQL that calls the function of a rule on facts; a function with one more argument also gets the parameters of the '
-  'rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be '
-  'called).';
+  'SQL that calls the function of a rule on facts; a further argument of type jsonb receives the parameters of the '
+  'rule. Errors: PB001 (no such function, or another type), PB002 (the owner of the function is not trusted, or the '
+  'function may not be called).';

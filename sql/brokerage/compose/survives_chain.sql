@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.survives_chain(text, text, text[], text[]) is
   'Whether a pair of the relation judged (failed, marked) survives the filters before the second pass: true if it '
-  'does, false if it does with a problem that may pass by itself, null if it does not. p_late and p_temporary: '
+  'does, false if it does but has a problem that may pass by itself, null if it does not. p_late and p_temporary: '
   'beginnings of the reasons of the rules behind the second pass, and of the temporary rules before it.';

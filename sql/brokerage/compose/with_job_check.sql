@@ -1,7 +1,7 @@
--- task-brokerage.md, task-job-check: the job broker of the same profile decides at which nuclei some queue could run
--- the jobs of each task. The parameters of the rule name the last rule that is applied, and rules that are left out.
--- The rules read the task broker's facts of tasks: brokerage.facts_of_tasks gives both brokers of production the facts
--- that row rules of jobs read.
+-- task-brokerage.md, task-job-check: rules of the job broker of the same profile decide at which nuclei some queue
+-- could run the jobs of each task. The parameters of the rule name the last rule that is applied, and rules that are
+-- left out. The rules read the task broker's facts of tasks, since brokerage.facts_of_tasks gives both brokers of
+-- production the facts that row rules of jobs read.
 create or replace function brokerage.with_job_check(
   p_setup text, p_rules brokerage.profile_rule[], p_algorithm text, p_base_profile text,
   p_tasks brokerage.task_facts[]

@@ -1,4 +1,4 @@
--- The jobs are those that this batch assigned to the queue since its facts were made.
+-- The jobs are those that this batch has assigned to the queue since the facts were made.
 create or replace function brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) returns brokerage.queue_facts
 language plpgsql immutable parallel safe as $$
 begin

@@ -1,10 +1,10 @@
--- The answers of brokerage.judge for a profile whose weights see the assignments of the same batch (order-and-turns.md,
--- live-counter; remaining work, task-weights.md, Remaining work): each task in turn, highest current priority first
--- (the order of the tasks), is weighed over the queues that no rule rejects, and its jobs (or the task itself) are
--- given away before the next turn. All turns of an arm are one query (brokerage.compose_turns), from which a cursor
--- fetches one row per turn. At each fetch the query reads the setting brokerage.assigned (brokerage.assigned_before),
--- which this function sets before: the number of the turn, and the assignments of earlier turns. In a trial each arm
--- has its own turns, which see the assignments of both arms.
+-- The answers of brokerage.judge for a profile whose weights see the assignments of the same batch: the live counter
+-- (order-and-turns.md, live-counter) or the remaining work (task-weights.md, Remaining work). Tasks take turns in their
+-- order, highest current priority first. In the turn of a task, the queues that no rule rejects are weighed, and its
+-- jobs (or the task itself) are assigned. All turns of an arm are one query (brokerage.compose_turns), from which a
+-- cursor fetches one row per turn. Before each fetch this function sets brokerage.assigned, which the query reads
+-- (brokerage.assigned_before): the number of the turn, and the assignments of earlier turns. In a trial each arm has
+-- its own turns, which see the assignments of both arms.
 create or replace function brokerage.answers_in_turn(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
@@ -24,7 +24,7 @@ declare
   v_cursors refcursor[] := '{}'::refcursor[];
   v_first_of_zeros boolean[] := '{}'::boolean[];
   v_sees boolean[] := '{}'::boolean[];  -- whether the arm sees assignments
-  v_turns int[] := '{}'::int[];  -- how many tasks it had
+  v_turns int[] := '{}'::int[];  -- number of tasks that the arm has had
   v_cursor refcursor;
   v_turn brokerage.turn;
   v_task brokerage.task_facts;
@@ -89,5 +89,5 @@ end $$;
 comment on function brokerage.answers_in_turn(
   brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[],
   boolean) is
-  'Answers about tasks one after the other, for weights that see the assignments of the batch; without status for a '
-  'task that is decided once more. Errors: PB001, PB002 (a rule that does not fit).';
+  'Answers about tasks one after the other, for weights that see the assignments of the batch; a task that is decided '
+  'once more has no status. Errors: PB001, PB002 (a rule that does not fit).';

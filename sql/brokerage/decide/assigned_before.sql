@@ -1,6 +1,5 @@
--- Assignments of the earlier turns of a batch, by the number of the queue (brokerage.answers_in_turn): jobs, or the
--- work of tasks. They are passed from turn to turn in a setting of the transaction, since all turns are one query. The
--- function is volatile, so that each turn reads them again.
+-- Assignments are jobs or the work of tasks (brokerage.answers_in_turn). A setting of the transaction passes them from
+-- turn to turn, since all turns are one query. The function is volatile, so that each turn reads them again.
 create or replace function brokerage.assigned_before(p_turn bigint) returns float8[]
 language plpgsql volatile as $$
 declare
@@ -15,4 +14,4 @@ end $$;
 
 comment on function brokerage.assigned_before(bigint) is
   'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null if there is none. The call '
-  'fails in another turn.';
+  'fails if the given turn is not the current one.';

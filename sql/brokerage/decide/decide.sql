@@ -1,4 +1,4 @@
--- One query decides all tasks, and every decision is stored. If the query fails because of the figures of a task, the
+-- One query decides all tasks, and every decision is stored. If the query fails because of the values of a task, the
 -- batch is halved until that task is alone: the task gets its error, and the others are decided. Errors with other
 -- causes (locks, disk, a missing rule) end the call.
 create or replace function brokerage.decide(
@@ -26,7 +26,7 @@ begin
   if v_half = 0 then
     v_arm := brokerage.arm_of(p_run.setup, p_run.trial, p_task_ids[1]);
     v_rules := brokerage.rules_of_arm(p_rules, p_run.profile, v_arm);
-    -- the rules are tested once for an error of a run, since hundreds of tasks may have the same error
+    -- rules are tested once for each error of a run, since hundreds of tasks may have the same error
     select d.rule into v_rule
       from brokerage.task_decision d
      where d.setup = p_run.setup and d.run_id = p_run.run_id and d.status = 'error'
@@ -52,4 +52,4 @@ end $$;
 comment on function brokerage.decide(
   brokerage.run, brokerage.profile_rule[], bigint[], brokerage.queue_facts[]) is
   'Decides tasks in a run and stores the decisions (brokerage.task_decision, brokerage.decision); a task whose '
-  'figures raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';
+  'values raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';

@@ -68,7 +68,7 @@ begin
       join unnest(p_queues) with ordinality u on u.queue = q.queue
       left join unnest(v_subjects.placement) p on p.pair = f.ordinality * cardinality(p_queues) + u.ordinality
      where a.given is not null and q.verdict = 'c' and a.given[q.rank] > 0
-  ), sent as (  -- the work of these tasks counts for the next ones (brokerage.work_at_nucleus)
+  ), sent as (  -- later tasks see the work of these tasks (brokerage.work_at_nucleus)
     insert into brokerage.nucleus_assignment as n (setup, task_id, run_id, nucleus, probability, gshare, priority, work,
                                                    assigned_at)
     select p_run.setup, a.task_id, p_run.run_id, a.nucleus, a.probability, f.gshare, f.current_priority,
@@ -80,7 +80,7 @@ begin
        set run_id = excluded.run_id, nucleus = excluded.nucleus, probability = excluded.probability,
            gshare = excluded.gshare, priority = excluded.priority, work = excluded.work,
            assigned_at = excluded.assigned_at
-  ), continued as (  -- in the state in which the task broker took it: JEDI's assigning becomes ready
+  ), continued as (  -- the task broker took these tasks in JEDI's status assigning, which becomes ready
     update workload.task t
        set nucleus = a.nucleus, status = case when t.status = 'assigning' then 'ready' else t.status end
       from answer a
@@ -97,4 +97,4 @@ end $$;
 comment on function brokerage.decide_together(
   brokerage.run, brokerage.profile_rule[], bigint[], brokerage.queue_facts[]) is
   'Decides tasks in a run by one query, stores the decisions and assigns the jobs, or the tasks. Errors: PB001, PB002 '
-  '(a rule that does not fit), and errors that the figures of a task raise.';
+  '(a rule that does not fit), and errors that the values of a task raise.';

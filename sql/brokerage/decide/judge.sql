@@ -1,6 +1,6 @@
--- The function decides tasks from facts alone: it reads no table and stores nothing, so brokerage.replay calls it as
--- well. Tasks that a task rule refuses are answered first. A task that the rule of kind second pass names gets no
--- answer in the first pass. It is decided once more, and the answer names the second pass. Arms of a trial see each
+-- The function decides tasks from facts alone: it reads no table and stores nothing, so that brokerage.replay can call
+-- it as well. Tasks that a task rule refuses are answered first. A task that the rule of kind second pass selects gets
+-- no answer in the first pass; it is decided once more, and the answer names the second pass. Arms of a trial see each
 -- other's assignments.
 create or replace function brokerage.judge(
   p_run brokerage.run, p_arms brokerage.arm[], p_subjects brokerage.facts_by_subject,
@@ -96,4 +96,4 @@ end $$;
 comment on function brokerage.judge(
   brokerage.run, brokerage.arm[], brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
   'The decisions of a run from given rules and facts: one answer per task, with the jobs that each candidate gets, or '
-  'the nucleus. Errors: PB001, PB002 (a rule that does not fit), and errors that the figures of a task raise.';
+  'the nucleus. Errors: PB001, PB002 (a rule that does not fit), and errors that the values of a task raise.';

@@ -1,5 +1,5 @@
--- Decisions of tasks that were decided once more have this note: without it their candidates would look wrong to a
--- reader who asks where the input is.
+-- Decisions of tasks that were decided once more have this note, since their candidates may lack the input, which would
+-- look wrong without it.
 create or replace function brokerage.second_pass(
   p_rules brokerage.profile_rule[], p_algorithm text, out rule text, out reason text
 )

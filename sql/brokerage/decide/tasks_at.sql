@@ -1,4 +1,4 @@
--- Subscripts are not used, since each would read the array from its beginning.
+-- The function uses no subscripts, since each would read the array from its beginning.
 create or replace function brokerage.tasks_at(p_tasks brokerage.task_facts[], p_numbers bigint[])
 returns brokerage.task_facts[]
 language sql immutable as $$

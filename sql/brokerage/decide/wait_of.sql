@@ -1,5 +1,5 @@
--- The time until a task without a candidate is tried again. With {"wait": "1 hour", "950": "10 minutes", "900": "30
--- minutes"}, the time of the highest priority that the task reaches counts, else the general one.
+-- In {"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}, the time of the highest priority that the task
+-- reaches counts, else the general time.
 create or replace function brokerage.wait_of(p_parameters jsonb, p_priority int) returns interval
 language sql stable parallel safe as $$
   select coalesce((select w.value::interval from jsonb_each_text(p_parameters) w(key, value)
@@ -8,5 +8,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.wait_of(jsonb, int) is
-  'How long a task of a priority waits before it is brokered again, from the parameters of a pending rule; by default '
-  'an hour.';
+  'The time that a task of a priority without a candidate waits before it is brokered again, from the parameters of a '
+  'pending rule; by default an hour.';

@@ -1,4 +1,4 @@
--- brokerage.assigned_before reads this text after one more turn.
+-- brokerage.assigned_before reads this text in the next turn.
 create or replace function brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given float8[]) returns text
 language plpgsql immutable parallel safe as $$
 declare

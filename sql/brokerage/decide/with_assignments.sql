@@ -1,5 +1,5 @@
--- This is for the rest of a batch that was cut in two: its first part has assigned jobs that the live counter does not
--- contain yet.
+-- The second part of a batch that was cut in two needs these facts: the first part has assigned jobs that the live
+-- counter in the facts does not contain.
 create or replace function brokerage.with_assignments(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns brokerage.queue_facts[]

@@ -1,5 +1,5 @@
--- The decision of a run about a task, as `broker evaluate` prints it. Queues that never entered the list have their
--- unified names, as in the list itself. Candidates of the task broker are nuclei, with their probabilities.
+-- `broker evaluate` prints this object. Queues that never entered the list have their unified names, as in the list
+-- itself. Candidates of the task broker are nuclei, with their probabilities.
 create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
 language sql stable as $$
   select case when t.status = 'error'
@@ -58,4 +58,4 @@ $$;
 
 comment on function brokerage.answer(text, bigint, bigint) is
   'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
-  'retry_at; or error. Null if the run made no decision about it.';
+  'retry_at; or error. Null if the run did not decide about the task.';

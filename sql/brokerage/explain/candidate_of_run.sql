@@ -1,4 +1,4 @@
--- The view reads the candidates without unpacking the rejected queues, as brokerage.decision does.
+-- Unlike brokerage.decision, the view reads the candidates without unpacking the rejected queues.
 create or replace view brokerage.candidate_of_run as
 select d.setup, d.run_id, d.task_id, q.queue, q.rank, q.weight, q.queued, q.capacity, q.chunk
   from brokerage.verdict d

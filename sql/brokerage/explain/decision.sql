@@ -1,5 +1,6 @@
 -- Decisions are read from the arrays in which they are stored. The names of queues are unpacked once per task (offset
--- 0) instead of once per queue, into JSON, where an element is found without reading all texts before it.
+-- 0) instead of once per queue. They are unpacked into JSON, where an element is found without reading all texts before
+-- it.
 create or replace view brokerage.decision as
 select d.setup, d.run_id, d.task_id, q.queue, d.decided_at, q.verdict, q.rank, q.weight, q.factors, q.queued,
        q.capacity, q.chunk, q.rule, q.reason
@@ -15,4 +16,4 @@ select d.setup, d.run_id, d.task_id, p.queues ->> l.number - 1, d.decided_at,
  cross join lateral unnest(d.lost, d.reasons) l(number, reason);
 
 comment on view brokerage.decision is
-  'The decision of a run about a queue: one row per task and queue. monitor.decision is for people.';
+  'The decision of a run about a queue: one row per task and queue. monitor.decision shows the same to people.';

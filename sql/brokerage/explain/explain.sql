@@ -1,7 +1,7 @@
--- The query is the one that decides. All rules that reject a queue are named, not only the first: rules that look at
--- the queue alone, and set rules that hold for the task, which would reject the queue if it reached them. A choice is
--- not a reason of the queue itself. The reasons for a task that is decided once more (anal-loops) are those of the
--- second pass, and a row without queue marks it.
+-- The query that decides also explains. It names all rules that reject a queue, not only the first: rules that look at
+-- the pair by itself, and set rules that hold for the task, which would reject the queue if it reached them. Choices
+-- are not named, since they depend on the other queues. The reasons for a task that is decided once more (anal-loops)
+-- are those of the second pass, and a row without queue says so.
 create or replace function brokerage.explain(
   p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
@@ -69,12 +69,12 @@ exception when data_exception or cardinality_violation or raise_exception then
   end if;
   raise exception 'task %, %: %', p_task_id, v_place, sqlerrm
     using errcode = sqlstate,
-          hint = 'Let the rule answer for such figures, or switch it off (brokerage.set_rule).';
+          hint = 'Make the rule handle such values, or switch it off (brokerage.set_rule).';
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-  'Why each queue would now take the jobs of a task or not: the verdict, the rule that rejects the queue with the '
-  'compared numbers, all rules that would reject it (set rules as they hold now, no choices), or its weight factor by '
-  'factor. A task that is refused before any queue has one row without queue. A task that is decided without locality '
-  'has such a row before the others, second pass. Without p_algorithm the rules are those of the broker that has the '
-  'task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+  'Explains whether each queue would now take the jobs of a task: the verdict; the rule that rejects the queue, with '
+  'the compared numbers; all rules that would reject it (set rules as they hold now, no choices); or its weight, '
+  'factor by factor. A task that a task rule refuses has one row without queue. A task that is decided without '
+  'locality has such a row (second pass) before the others. Without p_algorithm the rules are those of the broker that '
+  'has the task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';

@@ -1,4 +1,4 @@
--- The explanation without a second pass (anal-loops): brokerage.obstacles needs it for tasks that have one.
+-- brokerage.obstacles needs this explanation for tasks that are decided once more (anal-loops).
 create or replace function brokerage.explained_first_pass(
   p_setup text, p_task_id bigint, p_profile text, p_algorithm text
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function brokerage.explained_first_pass(text, bigint, text, text) is
-  'Rows of brokerage.explain about queues in the first pass, whatever queues remain. Errors: PB001, PB002 (a rule that '
-  'does not fit).';
+  'Rows of brokerage.explain about queues in the first pass, even if no queue remains. Errors: PB001, PB002 (a rule '
+  'that does not fit).';

@@ -1,5 +1,4 @@
--- This is anal-loops without stored decisions: the facts are those of the pass that decides about the task, found by
--- the query that decides.
+-- This applies anal-loops without stored decisions: the query that decides finds the pass that decides about the task.
 create or replace function brokerage.explained_pass(
   p_rules brokerage.profile_rule[], p_algorithm text, p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -21,5 +20,5 @@ end $$;
 
 comment on function brokerage.explained_pass(
   brokerage.profile_rule[], text, brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Facts of a task, in the second pass if the rule of kind second pass has it decided once more (one task). Errors: '
+  'Facts of one task, in the second pass if the rule of kind second pass has the task decided once more. Errors: '
   'PB001, PB002 (a rule that does not fit).';

@@ -1,4 +1,4 @@
--- The query that decides gives one row per queue with all reasons, for a task in its pass.
+-- The query that decides returns one row per queue, with all reasons, for a task in its pass.
 create or replace function brokerage.explained_queues(
   p_rules brokerage.profile_rule[], p_algorithm text, p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -36,5 +36,5 @@ end $$;
 
 comment on function brokerage.explained_queues(
   brokerage.profile_rule[], text, brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Why each queue would take the jobs of a task (given with its pass) or not: rows of brokerage.explain. Errors: '
-  'PB001, PB002 (a rule that does not fit).';
+  'Rows of brokerage.explain about the queues, for one task in the given pass. Errors: PB001, PB002 (a rule that does '
+  'not fit).';

@@ -1,6 +1,6 @@
 -- Authors of rules need to know which rule raises an error: rules are inlined into one query, whose error names none of
--- them. The rules are tested one by one, each on the pairs that the rules before it leave, as in the query; then on all
--- pairs, as in an explanation. The queue is found by halving. This is called only after an error.
+-- them. The rules are tested one by one, each on the pairs that the rules before it leave, as in the query, and then on
+-- all pairs, as in an explanation. The queue is found by halving. The function is called only after an error.
 create or replace function brokerage.failing_rule(
   p_setup text, p_rules brokerage.profile_rule[], p_algorithm text, p_task_id bigint,
   p_queues brokerage.queue_facts[], p_error text

@@ -1,6 +1,6 @@
--- For what-if: the destinations of the jobs of the tasks of two dry runs. A dry run assigns no jobs, so they are
--- distributed here, with the draws of the first run for both. Tasks do not see each other's jobs. Nested loops are off:
--- see brokerage.run_difference.
+-- What-if reads the destinations of the jobs in two dry runs. A dry run assigns no jobs, so they are distributed here,
+-- with the draws of the first run for both. Tasks do not see each other's jobs. Nested loops are off: see
+-- brokerage.run_difference.
 create or replace function brokerage.jobs_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (queue text, tasks_before bigint, tasks_after bigint, jobs_before bigint, jobs_after bigint)
 language plpgsql stable security definer set search_path = brokerage, pg_temp set enable_nestloop = off
@@ -39,6 +39,6 @@ begin
 end $$;
 
 comment on function brokerage.jobs_difference(text, bigint, bigint) is
-  'Queues or nuclei of two runs: the number of tasks that have it as their best candidate, and the number of '
-  'unassigned jobs that it would get if each task were alone. Jobs of nuclei are those of their tasks. Errors: PB001, '
-  'PB002, PB004 (no such run).';
+  'Queues or nuclei of two runs: the number of tasks whose best candidate each one is, and the number of unassigned '
+  'jobs that it would get if each task were alone. Jobs of nuclei are those of their tasks. Errors: PB001, PB002, '
+  'PB004 (no such run).';

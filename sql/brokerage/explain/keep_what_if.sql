@@ -1,4 +1,4 @@
--- The answer of `broker what-if` and of the service's /what-if is kept so that it can be shown to others.
+-- The answers of `broker what-if` and of the service's /what-if are kept so that they can be shown to others.
 create or replace function brokerage.keep_what_if(p_setup text, p_change jsonb, p_difference jsonb) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 declare
@@ -8,7 +8,7 @@ begin
   if jsonb_typeof(p_change) is distinct from 'object' or jsonb_typeof(p_difference) is distinct from 'object' then
     raise exception 'change is % and difference is %, not JSON objects', coalesce(resource.shown(p_change), 'null'),
       coalesce(resource.shown(p_difference), 'null')
-      using errcode = 'PB001', hint = 'Give what was asked, and what was answered.';
+      using errcode = 'PB001', hint = 'Give the change that was asked about, and the answer.';
   end if;
   if pg_column_size(p_change) + pg_column_size(p_difference) > 67108864 then
     raise exception 'change and difference have % bytes, at most 67108864',

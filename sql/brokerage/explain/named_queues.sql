@@ -1,5 +1,5 @@
--- A user who asks why a task does not run wants to see the queues that it names first, even those that never entered
--- the list. A task of a user names them in its site and includedSite (analysis-candidates.md, include-exclude), a
+-- A user who asks why a task does not run first wants to see the queues that the task names, even those that never
+-- entered the list. A user's task names them in its site and includedSite (analysis-candidates.md, include-exclude), a
 -- production task in its site or that of its master dataset (brokerage.preassignment).
 create or replace function brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns table (name text, queues text[])

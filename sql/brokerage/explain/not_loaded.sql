@@ -1,5 +1,6 @@
--- worlds.md, Queues and storages. Rules take absence as a fact: a queue without counts of pilots has no pilots. People
--- who load exports need to know which facts are only missing, so the explanations name them beside the rule's reason.
+-- worlds.md, Queues and storages. Rules take missing data as a fact: a queue without counts of pilots has no pilots.
+-- People who load exports need to know which data are only missing, so the explanations name them beside the rule's
+-- reason.
 create or replace function brokerage.not_loaded(p_setup text, p_task_id bigint default null)
 returns table (rule text, queue text, lack text)
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
@@ -58,7 +59,7 @@ begin
 end $$;
 
 comment on function brokerage.not_loaded(text, bigint) is
-  'Missing data of a setup that rules take for a fact: software, counts of pilots, storages and their space, by the '
-  'rule that rejects because of it, for the whole setup (queue is null) or a queue; and, if a task is given, its '
-  'nucleus and input (rule is null). Each row names the option of broker load. Errors: PB001, PB002 (setup not '
-  'granted).';
+  'Missing data of a setup that rules take as a fact: software, counts of pilots, storages and their space, each with '
+  'the rule that rejects because of it, for the whole setup (queue is null) or a queue. If a task is given, its '
+  'nucleus and input are included (rule is null). Each row names the option of broker load. Errors: PB001, PB002 '
+  '(setup not granted).';

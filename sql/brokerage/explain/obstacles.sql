@@ -1,8 +1,7 @@
--- The rule that opens the most queues comes first. A set rule that holds blocks every queue that it would reject, even
--- a queue that an earlier rule rejected, so no other single rule opens such a queue. A task is decided once more
--- (anal-loops) only if the first pass leaves it no queue. So a rule that alone keeps a queue away in the first pass
--- opens the queues that it keeps away there, and no queue of the second pass: without the rule there would be no second
--- pass.
+-- The rule whose removal opens the most queues comes first. A set rule that holds blocks every queue that it would
+-- reject, even a queue that an earlier rule rejected, so the removal of another single rule opens no such queue. A task
+-- is decided once more (anal-loops) only if the first pass leaves it no queue. So a rule that alone keeps queues away
+-- in the first pass opens these queues, and none of the second pass: without the rule there would be no second pass.
 create or replace function brokerage.obstacles(
   p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
 ) returns table (rule text, rejects bigint, fails bigint, opens bigint, example text)
@@ -42,9 +41,9 @@ language sql stable security definer set search_path = brokerage, pg_temp as $$
 $$;
 
 comment on function brokerage.obstacles(text, bigint, text, text) is
-  'The rules that keep a task from queues, one row per rule: the number of queues for which it is the reason, of '
-  'queues that fail it, and of queues that would be open without this rule alone, with an example. Set rules count as '
-  'they hold now; choices (top-10) are not named. For a task that is decided once more, without locality, rejects and '
-  'fails are those of that pass. opens counts the queues of the pass that would decide without the rule: the first, if '
-  'the rule alone keeps queues away there, else the second. Without p_algorithm the rules are those of the broker that '
-  'has the task. Errors: PB001, PB002, PB004 (no such task).';
+  'The rules that keep a task from queues, one row per rule: the number of queues for which the rule is the reason '
+  '(rejects), of queues that fail it (fails), and of queues that would be open without this rule alone (opens), with '
+  'an example. Set rules count as they hold now; choices (top-10) are not named. For a task that is decided once more, '
+  'without locality, rejects and fails are those of that pass, and opens counts queues of the pass that would decide '
+  'without the rule: the first, if the rule alone keeps queues away there, else the second. Without p_algorithm the '
+  'rules are those of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';

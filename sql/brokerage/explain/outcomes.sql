@@ -1,4 +1,4 @@
--- The view shows a run in a few lines: the results of its tasks, and why tasks were refused before any queue.
+-- The view shows a run in a few lines: the results of its tasks, and the reasons why whole tasks were refused.
 create or replace view brokerage.outcomes as
 select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at,
        min(d.task_id) as example, d.rule, (array_agg(d.reason order by d.task_id))[1] as reason
@@ -14,10 +14,10 @@ comment on view brokerage.outcomes is
 comment on column brokerage.outcomes.tasks is 'Number of tasks.';
 comment on column brokerage.outcomes.retry_at is
   'When the first of these tasks is brokered again; null if they do not wait.';
-comment on column brokerage.outcomes.example is 'Id of the first of these tasks.';
+comment on column brokerage.outcomes.example is 'The lowest id of these tasks.';
 comment on column brokerage.outcomes.rule is
   'Rule that throttled or failed these tasks, raised their error, or had them decided once more (anal-loops); null if '
   'there is none.';
 comment on column brokerage.outcomes.reason is
-  'The reason why the example was throttled or failed, or its error, or the note that it was decided without locality, '
-  'in words. monitor.task_decision has the reasons of the other tasks.';
+  'The reason, in words, why the example was throttled or failed, its error, or the note that it was decided without '
+  'locality. monitor.task_decision has the reasons of the other tasks.';

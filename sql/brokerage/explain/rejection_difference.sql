@@ -1,4 +1,4 @@
--- For what-if: the rejections of each rule before and after a change. Nested loops are off: see
+-- What-if compares the rejections of each rule before and after a change. Nested loops are off: see
 -- brokerage.run_difference.
 create or replace function brokerage.rejection_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (rule text, before bigint, after bigint, gained bigint, lost bigint, example text)
@@ -9,12 +9,12 @@ begin
   perform resource.identify_viewer(p_setup);
   perform brokerage.require_runs(p_setup, array[p_before, p_after]);
   return query
-  with queue as materialized (  -- an element of the stored array for each pair would read the whole array each time
+  with queue as materialized (  -- taking an element of the stored array for each pair would read the array each time
     select p.run_id, p.part, u.queue, u.number
       from brokerage.part p
      cross join lateral unnest(p.queues) with ordinality u(queue, number)
      where p.setup = p_setup and p.run_id in (p_before, p_after)
-  ), lost as materialized (  -- this comes before the join with the queues, which would multiply the arrays
+  ), lost as materialized (  -- before the join with the queues, which would multiply the arrays
     select d.run_id, d.task_id, d.part, u.number, u.reason
       from brokerage.verdict d
      cross join lateral unnest(d.lost, d.reasons) u(number, reason)
@@ -33,7 +33,7 @@ begin
     select t.run_id, t.task_id, null, t.rule, t.reason
       from brokerage.task_decision t
      where t.setup = p_setup and t.run_id in (p_before, p_after) and t.rule is not null
-  ), of_task as (  -- the order is pairs, tasks, rules, so that an example is searched among few rows
+  ), of_task as (  -- grouped by pair, then task, then rule, so that an example is searched among few rows
     select p.rule, p.task_id, count(*) filter (where p.was) as before, count(*) filter (where p.is) as after,
            count(*) filter (where p.is and not p.was) as gained, count(*) filter (where p.was and not p.is) as lost,
            min(p.queue) filter (where p.is and not p.was) as gained_queue, min(p.queue) filter (where p.is) as queue
@@ -61,5 +61,5 @@ end $$;
 
 comment on function brokerage.rejection_difference(text, bigint, bigint) is
   'Rules of two runs: the numbers of pairs of task and queue that each rule rejects before and after (a whole task is '
-  'one pair), of pairs gained and lost, and an example of after with its numbers, preferably a gained pair. Errors: '
-  'PB001, PB002, PB004 (no such run).';
+  'one pair), the numbers of pairs gained and lost, and an example from the second run with its numbers, preferably a '
+  'gained pair. Errors: PB001, PB002, PB004 (no such run).';

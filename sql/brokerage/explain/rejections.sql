@@ -1,4 +1,3 @@
--- The view shows the rejections of a run by each rule.
 create or replace view brokerage.rejections as
 select d.setup, d.run_id, d.rule, w.criteria, count(*) as pairs, count(distinct d.task_id) as tasks,
        count(distinct d.queue) as queues

@@ -12,4 +12,4 @@ begin
 end $$;
 
 comment on function brokerage.require_runs(text, bigint[]) is
-  'Refuses runs that the setup does not have. Errors: PB004.';
+  'Refuses runs that do not exist in the setup. Errors: PB004.';

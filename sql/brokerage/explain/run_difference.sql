@@ -1,5 +1,5 @@
--- For what-if: compares two runs over the same tasks, before and after a change. Rows that a run has just stored have
--- no statistics yet, so nested loops are off, and so are sorts where hashing works.
+-- What-if compares two runs over the same tasks, before and after a change. Rows that a run has just stored have no
+-- statistics yet, so nested loops are off, as are sorts where hashing works.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
                weight_before float8, weight_after float8, best_before text, best_after text)
@@ -46,6 +46,6 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-  'Tasks that two runs decided differently: status (null if not decided there), candidates gained and lost, the best '
-  'candidate of both whose weight changed, and the best candidate before and after. Errors: PB001, PB002, PB004 (no '
-  'such run).';
+  'Tasks that two runs decided differently: status (null if the run did not decide the task), candidates gained and '
+  'lost, the best candidate of both runs whose weight changed, and the best candidate before and after. Errors: PB001, '
+  'PB002, PB004 (no such run).';

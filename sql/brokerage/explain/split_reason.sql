@@ -1,6 +1,6 @@
--- A reason begins with the tag of its rule, '-cap: 5 jobs ...'. If it has a tag of its own, this one counts:
--- '-lowmemory: needs ...'. The function returns a table so that a query which lists it after `from` inlines it, and
--- computes only the columns that it shows.
+-- A reason begins with the tag of its rule, '-cap: 5 jobs ...', or with a tag of its own, '-lowmemory: needs ...',
+-- which then counts. The function returns a table, so that a query with it after `from` inlines it and computes only
+-- the columns that the query shows.
 create or replace function brokerage.split_reason(p_reason text) returns table (criteria text, reason text)
 language sql immutable parallel safe rows 1 as $$
   select substring(p_reason from '^(?:[-+][A-Za-z0-9_]+: )*([-+][A-Za-z0-9_]+): '),

@@ -1,7 +1,8 @@
--- This is the single definition of why a broker does not take a task now. Open and due tasks (brokerage.open_task and
--- brokerage.due_task) are its rows without a reason. Tasks of users belong to the analysis broker, all others to the
--- two of production; the retry time of a waiting task must be over. The task broker takes tasks in JEDI's status
--- assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
+-- This is the single definition of the reasons why a broker does not take a task now. Open and due tasks
+-- (brokerage.open_task and brokerage.due_task) are its rows without a reason. Tasks of users belong to the analysis
+-- broker, all others to the two brokers of production. The retry time of a waiting task must be over. The task broker
+-- takes tasks in JEDI's status assigning; the job brokers take tasks that have jobs to assign and a status in which
+-- jobs are made.
 create or replace view brokerage.task_due_state as
 select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open,
        x.waits, coalesce(x.not_open,

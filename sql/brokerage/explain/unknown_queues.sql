@@ -1,4 +1,4 @@
--- A task that is pre-assigned to a missing queue is evaluated for no queue, so the reason of no queue can show this.
+-- A task that is pre-assigned to a missing queue is evaluated for no queue, so no reason of a queue can show the cause.
 create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns text[]
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$

@@ -1,6 +1,6 @@
 -- Only the analysis broker reads these facts of a task: its user or group, the share, the class
 -- (analysis-throttles.md). Caps are those of the working group if the task has one. The quota is the group's if the
--- group has one, in panda2026 always the user's.
+-- group has a quota; in panda2026 it is always the user's.
 create or replace function brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (task_id bigint, account_running_jobs bigint, account_queued_jobs bigint, account_running_cores bigint,
                account_queued_cores bigint, cap_jobs float8, cap_cores float8, quota_used float8, quota_limit float8,
@@ -72,5 +72,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_analysis(text, bigint[], text) is
-  'Accounts, quotas, shares and classes of analysis tasks, one row each (base profile documented or panda2026); the '
-  'columns are those of brokerage.task_facts.';
+  'Accounts, quotas, shares and classes of analysis tasks, one row per task (base profile documented or panda2026); '
+  'the columns are those of brokerage.task_facts.';

@@ -1,7 +1,7 @@
--- Facts of each task and each queue for analysis; brokerage.facts_of_pairs has those for production. Facts that tasks
--- share are joined once for all tasks that agree in all of them (class), since each further join costs every pair as
--- much time as five rules. Joins use one number, so that the planner knows that it is unique. Queues come class by
--- class (a lateral join keeps this order), so the rows of a task are near each other when they are gathered.
+-- brokerage.facts_of_pairs has the facts for production. Facts that tasks share are joined once for all tasks that
+-- agree in all of them (class), since each further join costs every pair as much time as five rules. Joins use one
+-- number, so that the planner knows that it is unique. Queues come class by class (a lateral join keeps this order), so
+-- the rows of a task are near each other when they are gathered.
 create or replace function brokerage.facts_of_analysis_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -61,5 +61,5 @@ $$;
 
 comment on function brokerage.facts_of_analysis_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Common facts of tasks and queues, as rules of analysis_job see them: one row for each task and queue, by their '
-  'places in the two arrays.';
+  'Common facts of tasks and queues, as rules of analysis_job see them: one row for each task and queue, named by '
+  'their places in the two arrays.';

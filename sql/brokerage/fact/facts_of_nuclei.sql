@@ -42,5 +42,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.facts_of_nuclei(text) is
-  'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of '
-  'resource.nucleus among them; one row each.';
+  'The nuclei of a setup as rules of production_task see them, including satellites with a bareNucleus mode and sites '
+  'of resource.nucleus; one row per nucleus.';

@@ -1,5 +1,5 @@
--- Facts of each task and each nucleus, one row per pair: the input there, the space, the remaining work
--- (task-brokerage.md, task-data-locality; task-weights.md, Factors).
+-- The facts are the input at the nucleus, the space and the remaining work (task-brokerage.md, task-data-locality;
+-- task-weights.md, Factors).
 create or replace function brokerage.facts_of_nucleus_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, remaining_work float8,
@@ -18,5 +18,5 @@ $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Common facts of tasks and nuclei, as rules of production_task see them: one row for each task and nucleus, by their '
-  'places in the two arrays.';
+  'Common facts of tasks and nuclei, as rules of production_task see them: one row for each task and nucleus, named by '
+  'their places in the two arrays.';

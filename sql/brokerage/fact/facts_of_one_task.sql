@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function brokerage.facts_of_one_task(text, bigint, text, text) is
-  'A task as rules see it, as an array of one: brokerage.facts_of_tasks with a plan that the session keeps. Empty if '
-  'the task does not exist.';
+  'A task as rules see it, in an array of one element: brokerage.facts_of_tasks with a plan that the session keeps. '
+  'The array is empty if the task does not exist.';

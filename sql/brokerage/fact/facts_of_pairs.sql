@@ -1,8 +1,8 @@
--- Facts of each task and each queue for production, one row for every pair, are put together from the facts of
--- subjects. The function is planned into the query of the profile (one SELECT, no SET). Two production tasks rarely
--- agree in all shared facts (nucleus, share, priority, software), so these are joined task by task. Many analysis tasks
--- agree, so brokerage.facts_of_analysis_pairs joins the facts once for each class of tasks. Pairs come task by task, so
--- the rows of a task are near each other when they are gathered.
+-- The facts of pairs are put together from the facts of subjects. The planner inlines the function into the query of
+-- the profile (one SELECT, no SET). Two production tasks rarely agree in all shared facts (nucleus, share, priority,
+-- software), so these are joined task by task. Many analysis tasks agree, so brokerage.facts_of_analysis_pairs joins
+-- the facts once for each class of tasks. Pairs come task by task, so the rows of a task are near each other when they
+-- are gathered.
 create or replace function brokerage.facts_of_pairs(
   p_subjects brokerage.facts_by_subject, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -36,5 +36,5 @@ $$;
 
 comment on function brokerage.facts_of_pairs(
   brokerage.facts_by_subject, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Common facts of tasks and queues, as rules of production see them: one row for each task and queue, by their places '
-  'in the two arrays.';
+  'Common facts of tasks and queues, as rules of production see them: one row for each task and queue, named by their '
+  'places in the two arrays.';

@@ -1,6 +1,6 @@
--- The candidates of a setup are made once per run: limits with their defaults, texts parsed, counts of all shares
--- (conventions.md, Missing values; conventions.md, Job counts; conventions.md, Nucleus queues). Columns have the order
--- of the type (tests/core/brokerage/test_facts.py). Long because a queue has many facts.
+-- The facts are made once per run: limits with their defaults, parsed texts, counts of all shares (conventions.md,
+-- Missing values; conventions.md, Job counts; conventions.md, Nucleus queues). Columns have the order of the type;
+-- tests/core/brokerage/test_facts.py compares the names. Long because a queue has many facts.
 create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false)
 returns setof brokerage.queue_facts
 language sql stable as $$

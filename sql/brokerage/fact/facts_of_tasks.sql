@@ -1,6 +1,6 @@
--- Tasks are read once per run: units and defaults are resolved, the configuration is looked up, the nucleus and its
--- links are summed up (conventions.md, Units; conventions.md, Missing values). Each part is made once (materialized): a
--- plan that does not know the number of tasks would scan a part for every task. Columns have the order of the type;
+-- Tasks are read once per run: units and defaults are resolved, the configuration is looked up, and the links of the
+-- nucleus are summed (conventions.md, Units; conventions.md, Missing values). Each part is materialized, since a plan
+-- that does not know the number of tasks would scan a part for every task. Columns have the order of the type;
 -- tests/core/brokerage/test_facts.py compares the names.
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text

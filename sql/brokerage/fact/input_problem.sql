@@ -13,4 +13,4 @@ select i.setup, i.task_id, format('dataset %s is complete at no readable storage
 
 comment on view brokerage.input_problem is
   'Tasks with an input dataset that is complete at no readable storage (input-completeness, panda2026 only).';
-comment on column brokerage.input_problem.problem is 'The dataset.';
+comment on column brokerage.input_problem.problem is 'Text that names the dataset.';

@@ -1,5 +1,5 @@
--- Copies count as complete (production-candidates.md, input-completeness) with all of the files, or all but
--- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; copies on tape are included.
+-- A copy counts as complete (production-candidates.md, input-completeness) if it has all of the files, all but
+-- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them. Copies on tape are included.
 create or replace view brokerage.input_source as
 select r.setup, r.dataset, r.storage,
        coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,

@@ -4,4 +4,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.is_usable(text) is
-  'Whether a storage can be used in this state (of read_lan, ...): any state but OFF and TEST, including null.';
+  'Whether a storage can be used in this state (of read_lan and so on): true for null and any state but OFF and TEST.';

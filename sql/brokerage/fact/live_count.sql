@@ -1,4 +1,4 @@
--- order-and-turns.md, live-counter: the rows count jobs that brokers assigned lately and that no statistics count yet.
+-- order-and-turns.md, live-counter: jobs that brokers assigned lately and that are in no statistics yet.
 create or replace view brokerage.live_count as
 select c.setup, c.queue, c.jobs
   from brokerage.live_counter c

@@ -1,7 +1,7 @@
--- Names of queues become patterns of like: * matches any text. Only PanDA's code looks for a pattern anywhere in a
--- name, and reads it as a regular expression (analysis-candidates.md, include-exclude): the dot matches any character,
--- and an expression with other special characters is replaced by the names that it finds. An expression that cannot be
--- read finds none; brokerage.task_problems reports it.
+-- Names of queues become patterns of like, in which * matches any text. Only PanDA's code looks for a pattern anywhere
+-- in a name, and reads it as a regular expression (analysis-candidates.md, include-exclude): the dot matches any
+-- character, and an expression with other special characters is replaced by the names that it finds. An invalid
+-- expression finds none; brokerage.task_problems reports it.
 create or replace function brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) returns text[]
 language sql stable as $$
   select coalesce(array_agg(u.pattern order by n.number, u.pattern) filter (where u.pattern is not null),

@@ -1,4 +1,4 @@
--- conventions.md, Units; conventions.md, Kinds of task; conventions.md, Job size. Merging also counts jobs by
+-- conventions.md, Units; conventions.md, Kinds of task; conventions.md, Job size. For merging, jobs are also counted by
 -- nFilesPerJob (analysis-weights.md, The new basic weight).
 create or replace function brokerage.needs_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text

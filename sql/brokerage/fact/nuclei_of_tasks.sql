@@ -45,5 +45,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.nuclei_of_tasks(text, bigint[], text, text) is
-  'The nuclei of tasks, their links, and for the task broker the nuclei of parents and the input, one row per task; '
-  'the columns are those of brokerage.task_facts.';
+  'The nuclei of tasks and their links; for the task broker also the nuclei of parents, and the input. One row per '
+  'task; the columns are those of brokerage.task_facts.';

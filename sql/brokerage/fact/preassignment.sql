@@ -1,6 +1,7 @@
--- The queues are as named in the task (production-candidates.md, prod-initial-preassigned; production-candidates.md,
--- preassigned-merge). The site of a master dataset goes first. Its pre-assignment is ignored if it was made at another
--- time than the last change, and that is over 24 h ago; in panda2026 the task must also have been frozen for 6 h.
+-- The queues are those that the task names (production-candidates.md, prod-initial-preassigned;
+-- production-candidates.md, preassigned-merge). The site of a master dataset precedes the task's own site. Its
+-- pre-assignment is ignored if the dataset was changed after it was made and the change was over 24 h ago; in panda2026
+-- the task must also have been frozen for 6 h.
 create or replace function brokerage.preassignment(
   p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
   out by text

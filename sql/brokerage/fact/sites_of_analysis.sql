@@ -8,7 +8,7 @@ language sql stable as $$
          case when cardinality(t.included_site || p.storage_queues) > 0
               then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues,
                                            p_base_profile <> 'documented') end,
-         -- most tasks name none, and the call is expensive
+         -- most tasks name no site, and the call is expensive
          case when cardinality(t.excluded_site) > 0
               then brokerage.name_patterns(p_setup, t.excluded_site, p_base_profile <> 'documented') end,
          case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end,

@@ -5,4 +5,4 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.space_for(float8) is
-  'Output of an amount of work (HS06 s), in GB: 0.25 GB a day of a core of 10 HS06 (normalizedExpOutSize).';
+  'Output of an amount of work (HS06 s), in GB: 0.25 GB per day on a core of 10 HS06 (normalizedExpOutSize).';

@@ -40,4 +40,4 @@ $$;
 
 comment on function brokerage.storages_of_queues(text, boolean) is
   'The storages that queues read and write (the first of each has position 1), one row per queue that has storages; '
-  'space in GB. p_analysis: those that analysis uses.';
+  'space is in GB. p_analysis: the storages that analysis uses.';

@@ -1,5 +1,5 @@
--- A task with an unreadable text gets this error before any rule runs, and other tasks are not affected. Tasks share
--- architectures, so each is read once.
+-- A task with an unreadable text gets this error before any rule runs; other tasks are not affected. Tasks share
+-- architectures, so each architecture is read once.
 create or replace function brokerage.task_problems(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns table (task_id bigint, problem text)

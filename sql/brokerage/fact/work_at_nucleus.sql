@@ -1,5 +1,5 @@
--- task-weights.md, Remaining work: the work loaded with the world, and the work of tasks assigned since (within a
--- batch and between batches, as long as assignments count: brokerage.setting_in_force).
+-- task-weights.md, Remaining work: the work that was loaded with the world, and the work of tasks that were assigned
+-- within assignments_count (brokerage.setting_in_force), in this batch or earlier.
 create or replace view brokerage.work_at_nucleus as
 select w.setup, w.nucleus, w.gshare, w.priority, w.work from workload.remaining_work w
 union all
@@ -10,8 +10,8 @@ select a.setup, a.nucleus, g.gshare, g.priority, a.work
  where a.assigned_at > resource.clock(a.setup) - s.assignments_count;
 
 comment on view brokerage.work_at_nucleus is
-  'Work that is left at nuclei, including tasks assigned lately; RW is its sum by nucleus and share from a priority '
-  'on.';
+  'Work that is left at nuclei, including tasks assigned lately; RW is its sum by nucleus and share over tasks with at '
+  'least a given priority.';
 comment on column brokerage.work_at_nucleus.gshare is 'Global share; empty for the work of all shares.';
 comment on column brokerage.work_at_nucleus.priority is 'Priority of the tasks.';
 comment on column brokerage.work_at_nucleus.work is 'Work (HS06 s).';

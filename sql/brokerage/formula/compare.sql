@@ -1,7 +1,7 @@
--- conventions.md, Exact arithmetic: float8 if the two values are clearly apart, numeric if they are not. The exact
--- values are computed only then. An argument is evaluated as often as it is written here: once each if the left one is
--- clearly less, as for most queues. The planner does not inline the call if an argument that is written twice is not
--- cheap (ten operators), so the exact ones are written once. The first two are not both negative.
+-- conventions.md, Exact arithmetic: the values are compared as float8 if they are clearly apart, else as numeric; only
+-- then are the exact values computed. An argument is evaluated as often as it is written here: once if the left value
+-- is clearly less, as for most queues. The planner does not inline the call if an argument that is written twice is not
+-- cheap (ten operators), so the exact arguments are written once. The first two arguments are not both negative.
 create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric)
 returns int
 language sql stable parallel safe as $$
@@ -14,4 +14,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.compare(float8, float8, numeric, numeric) is
-  'Exact sign of left minus right, however near they are; null if one of them is null.';
+  'Exact sign of left minus right, however near the two values are; null if one of them is null.';

@@ -1,5 +1,5 @@
--- facts-and-formulas.md, walltime-of-a-job: the inequality is cross-multiplied (conventions.md, Exact arithmetic), so a
--- corepower of 14.54 decides correctly at equality.
+-- facts-and-formulas.md, walltime-of-a-job: the inequality is cross-multiplied (conventions.md, Exact arithmetic), so
+-- that equality is found even with a corepower such as 14.54.
 create or replace function brokerage.compare_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8
 ) returns int

@@ -7,5 +7,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.disk_io_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Cores that share the diskIO of a task: those of the whole queue''s slot, 1 for tasks of one core or of any core '
-  'count.';
+  'Cores that share the diskIO of a task: those of the whole queue''s slot, or 1 for tasks of one core or of any '
+  'number of cores.';

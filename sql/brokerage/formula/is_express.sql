@@ -1,5 +1,5 @@
--- conventions.md, Kinds of task: the word urgent anywhere in the processing type. panda2026 takes only that word by
--- itself, or a priority over 1000.
+-- conventions.md, Kinds of task: documented looks for urgent anywhere in the processing type; in panda2026 the
+-- processing type must be exactly that word, or the priority over 1000.
 create or replace function brokerage.is_express(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean

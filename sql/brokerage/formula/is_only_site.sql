@@ -1,5 +1,5 @@
--- conventions.md, Exemptions: this is sitePreAssigned of PanDA's code, one queue by the task's own site; a merge
--- pre-assignment counts as a list.
+-- conventions.md, Exemptions: this is sitePreAssigned of PanDA's code, a single queue in the task's own site; a merge
+-- pre-assignment does not count.
 create or replace function brokerage.is_only_site(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean
@@ -8,4 +8,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.is_only_site(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Whether the task names this queue as its only site; if so, panda2026 leaves out some rules.';
+  'Whether the task names this queue as its only site; panda2026 exempts such queues from some rules.';

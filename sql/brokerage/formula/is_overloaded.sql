@@ -1,5 +1,5 @@
--- analysis-load.md, overloaded: compares queued jobs per running job with the same ratio of all queues;
--- cross-multiplied (conventions.md, Exact arithmetic).
+-- analysis-load.md, overloaded: queued jobs per running job are compared with the same ratio of all queues. The
+-- inequality is cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.is_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean

@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.may_be_elsewhere(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'Whether a task may go to a nucleus without its input if no nucleus has it. Parameter current_priority (boolean): '
-  'the current priority counts, not the task''s own.';
+  'Whether a task may go to a nucleus without its input if no nucleus has the input. Parameter current_priority '
+  '(boolean): the current priority counts, not the task''s own.';

@@ -1,4 +1,4 @@
--- facts-and-formulas.md, memory-need: base + R * cores if R is per core, base + R if it is per job, R for merge jobs.
+-- facts-and-formulas.md, memory-need: base + R * cores if R is per core, base + R if R is per job, R for merge jobs.
 create or replace function brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe as $$

@@ -1,5 +1,5 @@
--- production-filters.md, walltime: with a dynamic number of events the lower bound rejects only if both the smallest
--- job and all events of the primary dataset are too few.
+-- production-filters.md, walltime: with a dynamic number of events the lower bound rejects only if the events of the
+-- smallest job and all events of the primary dataset are both too few.
 create or replace function brokerage.most_events(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

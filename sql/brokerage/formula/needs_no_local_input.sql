@@ -1,5 +1,5 @@
--- task-brokerage.md, task-locality-size: data carousel; task-brokerage.md, task-locality-period. Without the parameter,
--- and for a task that is not frozen, the subtraction costs nothing.
+-- See the data carousel in task-brokerage.md, task-locality-size; and task-brokerage.md, task-locality-period. The
+-- subtraction costs nothing without the parameter, or for a task that is not frozen.
 create or replace function brokerage.needs_no_local_input(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
@@ -13,4 +13,4 @@ $$;
 comment on function brokerage.needs_no_local_input(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether the locality of input does not matter at a nucleus: some of it is there and the rest is staged, or, with '
-  'parameter period (boolean), the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD.';
+  'the parameter period (boolean), the task has been frozen for longer than DATA_LOCATION_CHECK_PERIOD.';

@@ -1,5 +1,4 @@
--- network.md, nucleus-queue-cap: all links into the nucleus count, with the same activity as in
--- brokerage.queued_on_link.
+-- network.md, nucleus-queue-cap: all links into the nucleus count, for the activity of brokerage.queued_on_link.
 create or replace function brokerage.queued_into_nucleus(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8

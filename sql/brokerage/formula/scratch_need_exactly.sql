@@ -1,4 +1,4 @@
--- The formula is that of brokerage.scratch_need; brokerage.compare calls it.
+-- The formula is that of brokerage.scratch_need; it is an argument of brokerage.compare.
 create or replace function brokerage.scratch_need_exactly(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns numeric

@@ -1,5 +1,5 @@
 -- conventions.md, Missing values: a core count of null or 0 counts as 1. conventions.md, Job counts: a pseudo-queue
--- has its own.
+-- has its own core count.
 create or replace function brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns int
 language sql stable parallel safe as $$

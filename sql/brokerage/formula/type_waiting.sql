@@ -1,4 +1,4 @@
--- production-load.md, cap-rt: jobs of the resource types that the task has at the queue.
+-- production-load.md, cap-rt: jobs of the resource types of the task's jobs at the queue.
 create or replace function brokerage.type_waiting(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint
@@ -8,4 +8,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.type_waiting(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Jobs of the share and the task''s resource types that wait at the queue; null if there are no statistics of them.';
+  'Jobs of the share and the task''s resource types that wait at the queue; null if there are no statistics of these '
+  'types.';

@@ -15,5 +15,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.walltime_of(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'Walltime of a job with the given number of events at the queue (s); null if not known. This is only shown; rules '
-  'decide by brokerage.compare_walltime.';
+  'Walltime of a job with the given number of events at the queue (s); null if not known. The value is only shown; '
+  'rules decide by brokerage.compare_walltime.';

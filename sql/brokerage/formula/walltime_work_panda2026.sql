@@ -1,5 +1,5 @@
--- facts-and-formulas.md, walltime-bound: cpuTime * events in HS06 s, or walltime * input MB. The event service divides
--- it, except for jobs with a dynamic number of events.
+-- facts-and-formulas.md, walltime-bound: cpuTime * events in HS06 s, or walltime * input MB. For the event service the
+-- work is divided, except for jobs with a dynamic number of events.
 create or replace function brokerage.walltime_work_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
 ) returns float8

@@ -7,4 +7,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.whole_queue_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Cores of a slot of the whole queue, whatever the pseudo-queue, at least 1.';
+  'Cores of a slot of the PanDA queue, also for its pseudo-queues, at least 1.';

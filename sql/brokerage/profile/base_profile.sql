@@ -1,4 +1,4 @@
--- The base profile decides how facts are read: texts of architectures and policies are read differently.
+-- The base profile decides how facts are read: the base profiles read texts of architectures and policies differently.
 create or replace function brokerage.base_profile(p_profile text) returns text
 language sql stable as $$
   select l.of_profile
@@ -8,4 +8,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.base_profile(text) is
-  'The shipped profile at the base of a profile: documented or panda2026; null if there is no such profile.';
+  'The shipped profile on which a profile is based: documented or panda2026; null if there is no such profile.';

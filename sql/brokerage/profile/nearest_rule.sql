@@ -1,4 +1,4 @@
--- A rule of another broker was meant for that broker; any other name may be misspelt.
+-- If another broker has the rule, the caller meant that broker; any other name may be misspelt.
 create or replace function brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) returns text
 language sql stable as $$
   select concat_ws(' ', coalesce((

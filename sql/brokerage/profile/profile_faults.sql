@@ -1,4 +1,4 @@
--- A profile that was right when it was set can become wrong: a function was dropped, was replaced by one of another
+-- A profile that was valid when it was set can become invalid: a function was dropped, was replaced by one of another
 -- type or owner, or may no longer be called. `broker db check` examines the shipped profiles.
 create or replace function brokerage.profile_faults()
 returns table (profile text, algorithm text, setups text[], fault text, hint text)
@@ -27,5 +27,5 @@ begin
 end $$;
 
 comment on function brokerage.profile_faults() is
-  'Profiles of your own that no longer compose, each with the reason and the setups that decide by it; no row if all '
-  'is well. The call composes and plans each profile, which takes some tens of milliseconds.';
+  'Profiles of your own that can no longer be composed, each with the reason and the setups that use the profile. '
+  'There is no row if all are valid. The call composes and plans each profile, which takes some tens of milliseconds.';

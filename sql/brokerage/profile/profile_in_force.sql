@@ -6,4 +6,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.profile_in_force(text, text) is
-  'The profile that decides in a setup: the one named in the call, else that of the setting, else documented.';
+  'The profile that decides in a setup: the one named in the call, else the one in the setting, else documented.';

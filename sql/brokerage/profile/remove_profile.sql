@@ -31,5 +31,5 @@ begin
 end $$;
 
 comment on function brokerage.remove_profile(text) is
-  'Removes a profile of your own with its rules; false if there is none. Errors: PB001 (it comes with the program), '
-  'PB005 (it is in use).';
+  'Removes a profile of your own with its rules; returns false if there is no such profile. Errors: PB001 (the profile '
+  'comes with the program), PB005 (it is in use).';

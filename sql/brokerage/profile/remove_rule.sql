@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function brokerage.remove_rule(text, text, text) is
-  'Undoes brokerage.set_rule for a rule: a rule of your own is removed, and a shipped one has its original columns '
-  'again. False if the profile has no row for it.';
+  'Undoes brokerage.set_rule for a rule: a rule of your own is removed, and a shipped rule gets its original columns '
+  'back. Returns false if the profile has no row for the rule.';

@@ -1,5 +1,5 @@
--- Every profile that has the rules of this one is composed and planned, so a rule that does not fit is found when it is
--- set, not when tasks wait.
+-- Every profile that has the rules of this profile is composed and planned, so that a rule that does not fit is found
+-- when it is set, not in a run.
 create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
 language plpgsql as $$
 declare

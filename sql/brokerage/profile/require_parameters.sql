@@ -1,6 +1,6 @@
--- A function that comes with the program reads the parameters that some shipped rule of the same function has, with the
--- same type. brokerage.weight_free_places is in no shipped rule (analysis-weights.md, new-weight-of-the-documentation:
--- off by default), so its parameters are listed here. Other functions may read any parameter.
+-- A function that comes with the program reads the parameters of the shipped rules with this function, with the same
+-- types. brokerage.weight_free_places is in no shipped rule (analysis-weights.md, new-weight-of-the-documentation: off
+-- by default), so its parameters are listed here. Other functions may read any parameter.
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable as $$
 declare
@@ -25,7 +25,7 @@ begin
   if p_rule.kind = 'weight' and p_rule.parameters -> 'sees_assignments' = 'true' and brokerage.weighs_terms(p_rule) then
     raise exception 'rule % of profile %: parameter sees_assignments is true, but % returns terms', p_rule.rule,
       p_rule.profile, p_rule.function
-      using errcode = 'PB001', hint = 'In turns only a weight that returns float8 can see what the batch has assigned.';
+      using errcode = 'PB001', hint = 'Only a weight that returns float8 can see the assignments of the batch.';
   end if;
   if p_rule.function <> 'brokerage.weight_free_places'
      and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then

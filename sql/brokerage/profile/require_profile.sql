@@ -1,4 +1,4 @@
--- A profile without rules for an algorithm would take every queue, so it is refused like a missing one.
+-- A profile without rules for an algorithm would accept every queue, so it is refused like a missing profile.
 create or replace function brokerage.require_profile(p_profile text, p_algorithm text default null) returns void
 language plpgsql stable as $$
 begin

@@ -1,4 +1,4 @@
--- The nearest row with a value counts for each column, an organisation's own before the shipped one.
+-- For each column, the nearest row with a value counts; an organisation's own row precedes the shipped one.
 create or replace view brokerage.rule_in_force as
 with line as (
   select l.profile, l.depth, 0 as shipped, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary,
@@ -27,6 +27,6 @@ select s.profile, s.algorithm, s.rule,
  group by s.profile, s.algorithm, s.rule;
 
 comment on view brokerage.rule_in_force is
-  'The rules in force in all profiles, an organisation''s own among them. The composer reads them.';
+  'The rules in force in all profiles, including an organisation''s own. Queries are composed from them.';
 comment on column brokerage.rule_in_force.profile is 'Profile.';
 comment on column brokerage.rule_in_force.function is 'Function that decides; null for a choice by weight.';

@@ -1,4 +1,4 @@
--- A run reads the rules once and passes them on, so that a decision can also use rules that are not stored.
+-- A run reads the rules once and passes them on. So a decision can also use rules that are not stored.
 create or replace function brokerage.rules_of(p_profile text, p_algorithm text default null)
 returns brokerage.profile_rule[]
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$

@@ -1,4 +1,3 @@
--- A profile of an organisation's own is based on an existing one.
 create or replace function brokerage.set_profile(
   p_profile text, p_based_on text default 'documented', p_description text default ''
 ) returns void
@@ -22,7 +21,7 @@ begin
   end if;
   if exists (select from brokerage.profile_line l where l.profile = v_based_on and l.of_profile = p_profile) then
     raise exception 'profile % cannot be based on %, which is based on it', p_profile, p_based_on
-      using errcode = 'PB001', hint = 'Base it on another.';
+      using errcode = 'PB001', hint = 'Base it on another profile.';
   end if;
   perform from brokerage.profile p where p.profile = p_profile for update;  -- waits for a trial that begins with it
   select t.* into v_trial
@@ -33,7 +32,7 @@ begin
   if found then
     raise exception 'profile % cannot be based on %: trial % of setup % compares % with %', p_profile, p_based_on,
       v_trial.trial, v_trial.setup, v_trial.profile, v_trial.control
-      using errcode = 'PB005', hint = 'Both need one base profile. End the trial first: brokerage.end_trial.';
+      using errcode = 'PB005', hint = 'Both need the same base profile. End the trial first: brokerage.end_trial.';
   end if;
   perform resource.require_short('profile', p_profile, 300);
   insert into brokerage.profile (profile, based_on, description)
@@ -43,5 +42,5 @@ end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
   'Makes or changes a profile of your own: it has the rules of the profile on which it is based, unless '
-  'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile), PB005 (another base '
-  'profile, in a trial under way).';
+  'brokerage.set_rule changes them. Errors: PB001 (the name is taken, no such profile), PB005 (another base profile '
+  'while a trial is under way).';

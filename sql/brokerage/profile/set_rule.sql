@@ -1,4 +1,4 @@
--- The whole profile is composed once before the row stays, so a rule that does not fit never gets into a run.
+-- The whole profile is composed before the row is kept, so a rule that does not fit never gets into a run.
 create or replace function brokerage.set_rule(
   p_profile text, p_rule text, p_changes jsonb, p_algorithm text default 'production_job'
 ) returns void

@@ -21,6 +21,6 @@ begin
 end $$;
 
 comment on function brokerage.set_settings(text, jsonb) is
-  'Changes settings of brokerage in a setup, all or none. The settings are the columns of brokerage.setting. A time is '
+  'Changes settings of brokerage in a setup, all of them or none. They are the columns of brokerage.setting. A time is '
   'a text such as "2 days", or a number of seconds. Errors: PB001 (key or value), PB002 (setup not granted), PB005 '
   '(profile, while a trial is under way).';

@@ -1,4 +1,4 @@
--- Settings of every setup, including settings that were never changed.
+-- A setup whose settings were never changed has a row as well.
 create or replace view brokerage.setting_in_force as
 select p.setup, coalesce(s.profile, 'documented') as profile,
        coalesce(s.decisions_kept, interval '2 days') as decisions_kept,

@@ -1,5 +1,5 @@
--- conventions.md, Reasons. The queue that comes nearest is the one that the last rule rejected, in the order of the
--- profile, since it passed all earlier rules. A decision is read once, after the run, and the rule that rejected the
+-- conventions.md, Reasons. The queue that comes nearest is the one that was rejected by the last rule in the order of
+-- the profile, since it passed all earlier rules. A decision is read once, after the run. The rule that rejected the
 -- most queues is also kept (monitor.task.why), so that a list of tasks need not unpack their decisions.
 create or replace function brokerage.find_reasons(p_setup text, p_limit int default 1000) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
@@ -76,5 +76,5 @@ end $$;
 
 comment on function brokerage.find_reasons(text, int) is
   'Finds the reasons of waiting tasks that their last run could not decide or gave no queue '
-  '(brokerage.waiting_reason), for at most p_limit tasks; returns how many, or null if another call is doing this. '
+  '(brokerage.waiting_reason), for at most p_limit tasks. Returns how many, or null while another call does this. '
   '`broker run` calls it every few seconds (loop summarize). Errors: PB001 (limit), PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- conventions.md, Reasons, has the word for each rejection. Rules of an organisation's own give no_queue_accepts, or
+-- conventions.md, Reasons, has the word for each rejection. An organisation's own rules give no_queue_accepts, or
 -- limited if their problem may pass by itself.
 create or replace function brokerage.reason_of_rule(p_rule text, p_temporary boolean) returns text
 language sql immutable as $$

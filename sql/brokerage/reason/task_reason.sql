@@ -1,4 +1,3 @@
--- The view gives the word for the jobs of a task that no run has assigned yet.
 create or replace view brokerage.task_reason as
 select d.setup, d.task_id, d.algorithm,
        case when d.not_open like 'has no jobs%' then 'input_missing'

@@ -1,4 +1,4 @@
--- A decision and its replay are compared in this form, since the order in which rows were stored has no meaning.
+-- A decision and its replay are compared in this form, since the order of stored rows has no meaning.
 create or replace function brokerage.comparable(
   p_queues brokerage.queue_verdict[], p_lost int[], p_reasons text[], out candidates text[],
   out verdicts brokerage.queue_verdict[], out lost text[]

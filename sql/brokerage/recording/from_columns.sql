@@ -1,5 +1,5 @@
--- Attributes are found by name, and those that the type no longer has are left out. A missing attribute is an error,
--- since a null would make queues pass.
+-- Attributes are found by name; those that the type no longer has are left out. A missing attribute is an error, since
+-- a null value would make queues pass.
 create or replace function brokerage.from_columns(p_columns jsonb, p_none anyelement, out taken anyarray)
 language plpgsql stable set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare
@@ -30,7 +30,7 @@ begin
    where y.oid = v_type;
   if v_lacking is not null then
     raise exception 'the facts that were kept lack % of %', v_lacking, v_type
-      using errcode = 'PB001', hint = 'Another release kept them: replay what this release decided.';
+      using errcode = 'PB001', hint = 'Another release kept them: replay only decisions of this release.';
   end if;
   execute format('select array(select row(%s)::%s from rows from (generate_series(1, ($1 -> '''')::int), %s) '
                  'v ("#", %s) order by v."#")', v_row, v_type, v_values,
@@ -42,9 +42,9 @@ begin
 exception
   when data_exception then
     raise exception 'the facts that were kept do not fit %: %', v_type, left(sqlerrm, 200)
-      using errcode = 'PB001', hint = 'Another release kept them: replay what this release decided.';
+      using errcode = 'PB001', hint = 'Another release kept them: replay only decisions of this release.';
 end $$;
 
 comment on function brokerage.from_columns(jsonb, anyelement) is
   'Rows of a composite type (given as null of that type) from the result of brokerage.to_columns. Errors: PB001 (an '
-  'attribute is lacking or was of another type).';
+  'attribute is missing or had another type).';

@@ -1,5 +1,5 @@
--- A part of a run is decided again by other rules, with the same function (brokerage.judge), the recorded facts and the
--- seed of the run. The rules of one profile decide both arms of a trial.
+-- The same function (brokerage.judge) decides a part of a run again by other rules, from the recorded facts and with
+-- the seed of the run. The rules of one profile decide both arms of a trial.
 create or replace function brokerage.judge_again(
   p_recording brokerage.recording, p_rules brokerage.profile_rule[], p_profile text
 ) returns setof brokerage.task_answer
@@ -47,4 +47,4 @@ end $$;
 comment on function brokerage.judge_again(brokerage.recording, brokerage.profile_rule[], text) is
   'The decision of a part of a run by the given rules, from the recorded facts. p_profile: the profile of these rules, '
   'changed or not; null if the rules are the recorded ones of the run. Errors: PB001 (a rule that does not fit, facts '
-  'of another release), and errors that the figures of a task raise.';
+  'of another release), and errors that the values of a task raise.';

@@ -1,4 +1,4 @@
--- Most columns of queues are the same all day, so each value is noted once.
+-- Most columns of queues stay the same all day, so each value is stored once per day.
 create or replace function brokerage.keep_facts(
   p_run brokerage.run, p_part bigint, p_rules brokerage.profile_rule[], p_subjects brokerage.facts_by_subject,
   p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
@@ -51,4 +51,4 @@ end $$;
 comment on function brokerage.keep_facts(
   brokerage.run, bigint, brokerage.profile_rule[], brokerage.facts_by_subject, brokerage.task_facts[],
   brokerage.queue_facts[]) is
-  'Keeps the facts and rules from which a part of a run decides (brokerage.recording).';
+  'Keeps the facts and rules by which a part of a run is decided (brokerage.recording).';

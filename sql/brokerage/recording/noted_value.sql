@@ -7,4 +7,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.noted_value(text, timestamptz, text) is
-  'A value that brokerage.keep_facts noted that day (UTC).';
+  'A value that brokerage.keep_facts stored on that day (UTC).';

@@ -1,5 +1,5 @@
--- The digest shows whether the functions that decide have changed: it comes from their versions in the catalogue and
--- takes a millisecond. Texts are compared only if it differs (brokerage.program_of).
+-- The digest shows whether the functions that decide have changed. It is computed from their versions in the catalogue
+-- within a millisecond. Texts are compared only if it differs (brokerage.program_of).
 create or replace function brokerage.program_digest(p_schemas text[]) returns text
 language sql stable as $$
   select md5(string_agg(p.oid || ' ' || p.xmin::text, ',' order by p.oid))

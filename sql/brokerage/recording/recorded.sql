@@ -1,4 +1,4 @@
--- A thousand years are as good as no limit, and stay within the range of a timestamp.
+-- A thousand years are in effect no limit, and stay within the range of a timestamp.
 create or replace function brokerage.recorded(
   p_setup text, p_since interval, p_until interval, p_run_id bigint
 ) returns setof brokerage.recording
@@ -14,4 +14,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.recorded(text, interval, interval, bigint) is
-  'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; null means no limit.';
+  'The parts of real runs between p_since and p_until ago, or of one run, whose facts are kept; a null limit means no '
+  'limit.';

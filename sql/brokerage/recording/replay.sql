@@ -1,6 +1,6 @@
--- Tasks are decided again from the recorded facts, and compared. Within a part the answers influence each other as they
--- did then; all later facts stay as they were recorded. The call writes nothing. The time limit is checked between two
--- parts. Rows have the order of the parts, and of the tasks of a part. Long because a task may differ in many ways.
+-- Tasks are decided again from the recorded facts, and compared. Within a part the decisions influence each other as
+-- they did in the run; the facts of later parts stay as recorded. The time limit is checked between two parts. Rows
+-- have the order of the parts, and of the tasks of a part. Long because a task may differ in many ways.
 create or replace function brokerage.replay(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null,
   p_profile text default null, p_changes jsonb default '{}', p_without text[] default '{}'
@@ -54,7 +54,7 @@ begin
       raise exception 'profile % is based on %, run % was decided by %', p_profile,
         brokerage.base_profile(brokerage.profile_name(p_profile)), v_recording.run_id,
         v_recording.subjects ->> 'base_profile'
-        using errcode = 'PB001', hint = 'Facts differ by base profile: take a profile of the same base.';
+        using errcode = 'PB001', hint = 'Facts differ by base profile: name a profile with the same base profile.';
     else
       v_rules := brokerage.rules_of(p_profile, v_algorithm);
     end if;
@@ -99,10 +99,10 @@ end $$;
 
 comment on function brokerage.replay(text, interval, interval, bigint, text, jsonb, text[]) is
   'Repeats the decisions of the real runs between p_since and p_until ago (or of one run) by the rules of another '
-  'profile, by other parameters (an object of objects, by rule) or without some rules; without all three, by the rules '
-  'that decided. Returns one row per task: the differences from the decision (status, candidates, verdicts, reasons, '
-  'jobs; empty if there are none), its status, candidates gained and lost, and the jobs by queue (for a production '
-  'task 1 at its nucleus). Assignments of the same part count as replayed, all later facts as recorded. The call '
-  'stores nothing. Errors: PB001 (no such profile, one of another base, a rule that did not decide, a parameter that '
-  'no rule reads, facts of another release), PB002, PB004 (no such run, no facts), PB006 (it takes longer than the '
-  'setting replay_time).';
+  'profile, by other parameters (an object of objects, by rule) or without some rules; by default, by the rules that '
+  'decided. Returns one row per task: the differences from the decision (status, candidates, verdicts, reasons, jobs; '
+  'empty if there are none), its status, candidates gained and lost, and the jobs by queue (for a production task 1 at '
+  'its nucleus). Assignments of the same part count as replayed, all later facts as recorded. The call stores nothing. '
+  'Errors: PB001 (no such profile, another base profile, a rule that did not decide, a parameter that no rule reads, '
+  'facts of another release), PB002, PB004 (no such run, no facts), PB006 (the replay takes longer than the setting '
+  'replay_time).';

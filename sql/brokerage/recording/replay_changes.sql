@@ -1,4 +1,4 @@
--- A difference of a replay without a changed function is an error of the program.
+-- If a replay by the same rules differs and no function has changed, the program has an error.
 create or replace function brokerage.replay_changes(
   p_setup text, p_since interval default null, p_until interval default null, p_run_id bigint default null
 ) returns table (function text, change text)

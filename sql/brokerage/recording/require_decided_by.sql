@@ -26,4 +26,5 @@ begin
 end $$;
 
 comment on function brokerage.require_decided_by(text, interval, interval, bigint, text, text[]) is
-  'Refuses rules that are not among those of a replay (brokerage.replay has the other arguments). Errors: PB001.';
+  'Refuses rules by which the replayed decisions were not made (the other arguments are those of brokerage.replay). '
+  'Errors: PB001.';

@@ -1,9 +1,9 @@
--- Rows of a composite type are stored as JSON with one key per attribute: there are a tenth of the names, and adjacent
--- values of one kind compress well. The values are one text, as PostgreSQL writes an array of them, which takes a
--- quarter of the time of a JSON list. Values that are themselves arrays or JSON are a list. A JSON value that is the
--- same in all rows (the configuration) is written once, as an object all. Values have the order of the rows, so no
--- aggregate here may sort them. The function itself sets the format of numbers (with all digits) and times, whatever
--- the session has set.
+-- Rows of a composite type are stored as JSON with one key per attribute: this takes a tenth of the names, and adjacent
+-- values of one kind compress well. The values of an attribute are one text in PostgreSQL's form of an array, which
+-- takes a quarter of the time of a JSON list. Values that are themselves arrays or JSON become a list. A JSON value
+-- that is the same in all rows (the configuration) is written once, as an object all. Values have the order of the
+-- rows, so no aggregate here may sort them. The function itself sets the format of numbers (with all digits) and times,
+-- whatever the session has set.
 create or replace function brokerage.to_columns(p_rows anyarray) returns jsonb
 language plpgsql stable set extra_float_digits = 1 set datestyle = 'ISO' set intervalstyle = 'postgres' as $$
 declare
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function brokerage.to_columns(anyarray) is
-  'Rows of a composite type as a JSON object: each attribute with its values, null if all are null; and under the '
-  'empty name the number of rows. brokerage.from_columns reads it.';
+  'Rows of a composite type as a JSON object: each attribute with its values, null if all are null; and the number of '
+  'rows under the empty name. brokerage.from_columns reads the object.';
