@@ -1,4 +1,5 @@
--- The tables of the schema brokerage. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema brokerage. They are edited in place until the first release; afterwards revisions change
+-- them.
 
 create schema brokerage;
 comment on schema brokerage is
@@ -27,7 +28,7 @@ create table brokerage.setting (
   makes_jobs        boolean not null default true
 );
 
---: Trials: another profile decides a share of the tasks of a setup, for comparison.
+--: Trials. In a trial, another profile decides a share of the tasks of a setup, for comparison.
 create table brokerage.trial (
   setup    text not null references resource.setup on delete cascade,
   trial    bigint not null generated always as identity,  --: Number of the trial.
@@ -35,16 +36,16 @@ create table brokerage.trial (
   control  text not null,  --: Profile of the setup: it decides all other tasks, the arm control.
   share    float8 not null check (share > 0 and share < 1),  --: Share of the tasks in the arm trial.
   salt     bigint not null,  --: The salt of the hash that gives each task id its arm (brokerage.arm_of).
-  begun_at timestamptz not null,  --: When it began (resource.clock).
-  begun_by text not null,  --: Database role that began it.
-  ended_at timestamptz,  --: When it ended; null if it is under way.
-  ended_by text,  --: Database role that ended it.
+  begun_at timestamptz not null,  --: When the trial began (resource.clock).
+  begun_by text not null,  --: Database role that began the trial.
+  ended_at timestamptz,  --: When the trial ended; null if it is under way.
+  ended_by text,  --: Database role that ended the trial.
   primary key (setup, trial)
 );
 create unique index trial_open on brokerage.trial (setup) where ended_at is null;
 comment on index brokerage.trial_open is 'A setup has one trial at a time.';
 
---: Runs of the brokers: one call, one row.
+--: Runs of the brokers, one row per call.
 create table brokerage.run (
   setup      text not null references resource.setup on delete cascade,
   run_id     bigint not null generated always as identity,  --: Number of the run.
@@ -53,9 +54,9 @@ create table brokerage.run (
   trial      bigint,  --: Trial that was under way; null if there is none, or the call named a profile.
   seed       bigint not null,  --: Seed of the draws.
   dry        boolean,  --: Whether the run stored decisions only.
-  called_by  text,  --: Database role that called.
-  started_at timestamptz,  --: When it began (resource.clock).
-  ended_at   timestamptz,  --: When it ended; null if it is running, or was interrupted.
+  called_by  text,  --: Database role of the caller.
+  started_at timestamptz,  --: When the run began (resource.clock).
+  ended_at   timestamptz,  --: When the run ended; null if it is under way or was interrupted.
   tasks      bigint default 0 check (tasks > -1e15 and tasks < 1e15),  --: Tasks decided so far.
   primary key (setup, run_id),
   foreign key (setup, trial) references brokerage.trial
@@ -70,13 +71,13 @@ create table brokerage.task_decision (
   --: candidates, pending, throttled, failed, or error: the task could not be evaluated.
   status         text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error')),
   rule           text,  --: Rule that throttled or failed the whole task, or raised its error; null if there is none.
-  reason         text,  --: Why it was throttled or failed, or the error, in words.
+  reason         text,  --: The reason why the task was throttled or failed, or the error, in words.
   errcode        text,  --: SQLSTATE of an error.
   retry_at       timestamptz,  --: When a pending task is brokered again.
   candidates     int check (candidates > -1e9 and candidates < 1e9),  --: Queues that may take its jobs.
   rejected       int check (rejected > -1e9 and rejected < 1e9),  --: Queues that were rejected.
   not_candidates int check (not_candidates > -1e9 and not_candidates < 1e9),  --: Queues that never entered the list.
-  nucleus        text,  --: Nucleus that the task was given; null if there is none.
+  nucleus        text,  --: Nucleus to which the task was sent; null if there is none.
   --: Arm of the trial: control (the profile of the run) or trial (the other one); null if no trial was under way.
   arm            text check (arm in ('control', 'trial')),
   primary key (setup, run_id, task_id),
@@ -84,13 +85,13 @@ create table brokerage.task_decision (
 );
 create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);
 
---: How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.
+--: Numbers of tasks that a rule rejected at a queue in a run; they are kept when the decisions are gone.
 create table brokerage.rejection_count (
   setup  text not null references resource.setup on delete cascade,
   run_id bigint not null,
   rule   text not null,  --: Rule.
   queue  text not null,
-  tasks  bigint check (tasks > -1e15 and tasks < 1e15),  --: Tasks.
+  tasks  bigint check (tasks > -1e15 and tasks < 1e15),  --: Number of tasks.
   primary key (setup, run_id, rule, queue),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -99,16 +100,16 @@ create table brokerage.rejection_count (
 create table brokerage.task_state (
   setup         text not null references resource.setup on delete cascade,
   task_id       bigint not null,
-  run_id        bigint,  --: Last run that decided it.
+  run_id        bigint,  --: Last run that decided the task.
   retry_at      timestamptz,  --: The task is pending until this time; null if it is not pending.
   assigned_jobs bigint default 0 check (assigned_jobs > -1e15 and assigned_jobs < 1e15),  --: Jobs assigned so far.
-  --: Broker that decided it last: production_job, analysis_job or production_task.
+  --: Broker that decided the task last: production_job, analysis_job or production_task.
   algorithm     text not null default 'production_job',
   primary key (setup, task_id, algorithm)
 );
 
---: Answers of what-if questions, as of the time when they were asked (brokerage.keep_what_if). The last 100 of a setup
---: are kept.
+--: Answers to what-if questions, as of the time of the question (brokerage.keep_what_if). The last 100 of a setup are
+--: kept.
 create table brokerage.what_if (
   setup      text not null references resource.setup on delete cascade,
   what_if_id bigint not null generated always as identity,  --: Number of the answer.
@@ -119,14 +120,14 @@ create table brokerage.what_if (
   primary key (setup, what_if_id)
 );
 
---: Why tasks wait, as of the last run that looked at each (brokerage.find_reasons); brokerage.task_reason has the
---: reason of every task that waits.
+--: The reasons why tasks wait, from the last decision about each (brokerage.find_reasons); brokerage.task_reason has
+--: the reason of every task that waits.
 create table brokerage.waiting_reason (
   setup     text not null references resource.setup on delete cascade,
   task_id   bigint not null,  --: Task.
   algorithm text not null,  --: Broker: production_job, analysis_job or production_task.
   run_id    bigint not null,  --: Run whose decision was looked at.
-  --: One word why: misconfigured, too_large, input_missing, no_queue_accepts, limited or throttled.
+  --: The reason in one word: misconfigured, too_large, input_missing, no_queue_accepts, limited or throttled.
   reason    text not null
     check (reason in ('misconfigured', 'too_large', 'input_missing', 'no_queue_accepts', 'limited',
                       'throttled')),
@@ -153,8 +154,8 @@ create table brokerage.assignment (
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
 
---: Jobs that brokers assigned and no statistics count yet. Rows are appended, and summed by queue. All brokers see
---: them.
+--: Jobs that brokers assigned and that no statistics count yet. Rows are appended, and summed by queue. All brokers
+--: read them.
 create table brokerage.live_counter (
   setup      text not null references resource.setup on delete cascade,
   number     bigint not null generated always as identity,  --: Number of the row.
@@ -166,28 +167,28 @@ create table brokerage.live_counter (
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
 
--- No setup: a profile applies in all setups.
+-- The table has no setup: a profile applies in all setups.
 --: Profiles of an organisation's own; documented and panda2026 come with the program (brokerage.shipped_rule).
 create table brokerage.profile (
   profile     text primary key check (profile <> ''),  --: Name.
-  --: The profile whose rules it takes over, except for changes in brokerage.profile_rule.
+  --: The profile on which it is based: it has the same rules, except for changes in brokerage.profile_rule.
   based_on    text not null default 'documented',
   description text not null default '',  --: Purpose.
   check (based_on <> profile)
 );
 
---: Rules of an organisation's own: a row adds a rule to a profile, or changes one that the profile has. A column that
---: is null changes nothing. brokerage.rule_in_force has the result.
+--: Rules of an organisation's own: a row adds a rule to a profile, or changes a rule that the profile has. A column
+--: that is null changes nothing. brokerage.rule_in_force shows the result.
 create table brokerage.profile_rule (
   profile    text not null,  --: Profile; the shipped profiles documented and panda2026 may also be changed.
   --: production_job, analysis_job or production_task.
   algorithm  text not null check (algorithm in ('production_job', 'analysis_job', 'production_task')),
   rule       text not null check (rule ~ '^[a-z0-9][a-z0-9-]*$'),  --: Rule id.
   --: task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: rejects
-  --: a queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: whether a task
-  --: that found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that
-  --: jobs are distributed by; pending: when a task that found nothing is tried again; fact: the function or view that
-  --: prepares a fact.
+  --: a queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: decides whether a
+  --: task without a queue is decided once more; weight: a factor; choice: keeps the best; distribution: a number by
+  --: which jobs are distributed; pending: the time until a task without a queue is tried again; fact: the function or
+  --: view that prepares a fact.
   kind       text
     check (kind in ('task rule', 'candidate', 'row rule', 'set rule', 'weight', 'choice', 'distribution', 'pending',
       'fact', 'second pass')),
@@ -199,8 +200,8 @@ create table brokerage.profile_rule (
   criteria   text check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
   temporary  boolean,  --: Whether the problem may pass by itself.
   enabled    boolean,  --: Whether the rule applies.
-  --: Parameters of the function. as: the rule id that decisions name instead. A choice has best, how many are kept; a
-  --: task rule status, throttled or failed; a pending rule wait, an interval, also by priority.
+  --: Parameters of the function. as: the rule id that decisions name instead. A choice has best, the number of queues
+  --: that it keeps; a task rule has status, throttled or failed; a pending rule has wait, an interval, also by priority.
   parameters jsonb check (jsonb_typeof(parameters) = 'object'),
   source     text,  --: Page and heading that describe the rule, relative to sql/brokerage; or the name of its owner.
   primary key (profile, algorithm, rule)
@@ -216,22 +217,22 @@ create type brokerage.queue_verdict as (
   queue text,  --: Queue, or pseudo-queue of a unified one.
   verdict "char",  --: The result: c (candidate), r (rejected) or n (never entered the list).
   rank int,  --: Place of a candidate, from 1.
-  weight float8,  --: Weight; null if rejected before the weights.
+  weight float8,  --: Weight; null if the queue was rejected before the weights.
   factors float8[],  --: The weight's factors, in the order of the weights of the profile.
   queued bigint,  --: For a candidate: the jobs queued there, as they count when jobs are distributed.
-  capacity bigint,  --: For a candidate: how many jobs may be queued there; null means no limit.
-  chunk int,  --: For a candidate: the jobs that one choice takes.
-  rule text,  --: Rule that rejected it.
-  reason text  --: Why, in words with the numbers compared; begins with the criteria tag of the rule, if it has one.
+  capacity bigint,  --: For a candidate: the number of jobs that may be queued there; null means no limit.
+  chunk int,  --: For a candidate: the number of jobs that one choice takes.
+  rule text,  --: Rule that rejected the queue.
+  reason text  --: The reason in words, with the compared numbers; begins with the criteria tag, if there is one.
 );
 
---: The decision about a task; a column is null if no rule was asked for it.
+--: The decision about a task; a column is null if no rule that sets it was evaluated.
 create type brokerage.task_answer as (
   number bigint,  --: Place among the tasks that are decided together.
   task_id bigint,  --: Task.
-  status text,  --: As in brokerage.task_decision; null if it is decided once more.
+  status text,  --: As in brokerage.task_decision; null if the task is decided once more.
   rule text,  --: Rule that refused the whole task, or had it decided once more.
-  reason text,  --: Why, in words.
+  reason text,  --: The reason in words.
   retry_at timestamptz,  --: When a pending task is brokered again.
   candidates int,  --: Queues that may take its jobs.
   rejected int,  --: Queues that were rejected.
@@ -239,18 +240,18 @@ create type brokerage.task_answer as (
   lost int[],  --: As in brokerage.verdict.
   reasons text[],  --: The reason for each of them.
   queues brokerage.queue_verdict[],  --: The other queues.
-  given bigint[],  --: Jobs that each candidate gets, by rank; null if none are distributed.
-  nucleus text,  --: Nucleus that the task is given; null if there is none.
-  probability float8  --: How probable that choice was.
+  given bigint[],  --: Number of jobs that each candidate gets, by rank; null if no jobs are distributed.
+  nucleus text,  --: Nucleus to which the task is sent; null if there is none.
+  probability float8  --: The probability of that choice.
 );
 
---: The tasks that a run decided together: one query compared them with the same queues.
+--: A part of a run: the tasks that one query compared with the same queues.
 create table brokerage.part (
   setup      text not null,
   run_id     bigint not null,
   part       bigint not null generated always as identity,  --: Number of the part.
   decided_at timestamptz not null,  --: Time (resource.clock).
-  queues     text[] not null,  --: The queues, or nuclei; brokerage.verdict names the lost ones by their places here.
+  queues     text[] not null,  --: The queues, or nuclei; brokerage.verdict names rejected ones by their places here.
   primary key (setup, run_id, part),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -273,8 +274,8 @@ create table brokerage.verdict (
 create table brokerage.verdict_default partition of brokerage.verdict default;
 create index verdict_run on brokerage.verdict (run_id, task_id);
 
--- A recording keeps facts as JSON with a key for each attribute. So an attribute that a later release adds, removes or
--- gives another type changes no table, and is found by its name.
+-- A recording keeps facts as JSON with a key for each attribute, and attributes are found by name. So the table stays
+-- the same when a later release adds or removes an attribute or changes its type.
 --: The facts and rules by which a part of a real run was decided; brokerage.replay decides it again. Partitioned by day
 --: (UTC).
 create table brokerage.recording (
@@ -283,7 +284,7 @@ create table brokerage.recording (
   part       bigint not null,  --: Part of the run (brokerage.part).
   decided_at timestamptz not null,  --: Time (resource.clock).
   tasks      jsonb not null,  --: Facts of the tasks (brokerage.to_columns).
-  queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (tape_value).
+  queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (recorded_value).
   subjects   jsonb not null,  --: Facts by subject (brokerage.to_columns).
   rules      text not null,  --: Digest of the rules of the algorithm (brokerage.recorded_value).
   program    text not null,  --: Digest of the functions that decided (brokerage.recorded_value).
@@ -305,8 +306,8 @@ create index recorded_value_digest on brokerage.recorded_value (digest, setup);
 
 -- Facts that rules read. Their texts are parsed; configuration, statistics and defaults are resolved.
 -- brokerage.facts_of_tasks, facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by
--- name. A later revision may add an attribute; none changes its meaning.
---: A task as rules see it. Null is not known or not set, except where a default is named.
+-- name. A later revision may add an attribute, but does not change the meaning of one.
+--: A task as rules see it. Null means not known or not set, unless a default is named.
 create type brokerage.task_facts as (
   task_id bigint,  --: JEDI task id.
   now timestamptz,  --: The time of the decision.
@@ -318,9 +319,9 @@ create type brokerage.task_facts as (
   resource_type text,
   task_priority int,  --: Priority of the task.
   current_priority int,  --: Priority now.
-  frozen timestamptz,  --: The time since when it has been waiting; null if it is not waiting.
-  is_scout boolean,  --: The chunk makes scout jobs.
-  is_merging boolean,  --: The chunk makes merge jobs.
+  frozen timestamptz,  --: Time since which the task has made no progress; null if it is not frozen.
+  is_scout boolean,  --: Whether the chunk makes scout jobs.
+  is_merging boolean,  --: Whether the chunk makes merge jobs.
   event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
   --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
   --: walltime-bound); 1 for other tasks.
@@ -328,44 +329,44 @@ create type brokerage.task_facts as (
   merge_output boolean,  --: Outputs are merged (pre-merged jobs).
   core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null means 1.
   task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null means 1.
-  max_core_count int,  --: The most cores that its queue may have; null or 0 means no limit.
+  max_core_count int,  --: Maximum number of cores of a queue; null or 0 means no limit.
   --: Memory R (MB; facts-and-formulas.md, memory-need): the largest of task, chunk and merging rules; 0 = no check.
   ram_count float8,
   --: Whether R grows with cores: the unit is MBPerCore or MBPerCoreFixed, and the task does not merge.
   ram_per_core boolean,
-  base_ram_count float8,  --: Memory that does not grow with cores (MB), 0 = none.
+  base_ram_count float8,  --: Memory that does not grow with cores (MB); 0 = none.
   cpu_time float8,  --: CPU time per event (HS06 s); null if not known or of another unit.
-  cpu_time_is_hs06 boolean,  --: Whether the unit of cpuTime is one of HS06.
-  cpu_efficiency float8,  --: Percent; 90 where not set.
+  cpu_time_is_hs06 boolean,  --: Whether the unit of cpuTime is based on HS06.
+  cpu_efficiency float8,  --: Percent of the walltime that is CPU time; 90 if not set.
   base_walltime float8,  --: Walltime that does not depend on the events (s); 0 = none.
-  walltime float8,  --: Walltime (s per MB of input), where the unit of cpuTime is not HS06.
-  walltime_is_undefined boolean,  --: True if neither walltime nor cpuTime gives the length of a job (walltime-scout).
+  walltime float8,  --: Walltime (s per MB of input), if the unit of cpuTime is not HS06.
+  walltime_is_undefined boolean,  --: Whether neither walltime nor cpuTime gives the length of a job (walltime-scout).
   out_disk_bytes float8,  --: Output in bytes per event or per MB of input; not negative.
   out_disk_per_event boolean,  --: Whether the output is given per event.
   work_disk_bytes float8,  --: Scratch beside input and output (bytes); null if not set.
-  io_intensity float8,  --: kB/s.
-  disk_io float8,  --: kB/s.
+  io_intensity float8,  --: Input and output per second (kB/s).
+  disk_io float8,  --: Disk IO per second (kB/s).
   input_files bigint,  --: Files of the input.
   input_bytes bigint,  --: Bytes of the input.
   job_events bigint,  --: nEvents: events of the largest job.
-  job_input_mb float8,  --: Input MB of the largest job, primary dataset.
-  job_input_bytes bigint,  --: Input bytes of the largest job, all datasets.
+  job_input_mb float8,  --: Input of the largest job from the primary dataset (MB).
+  job_input_bytes bigint,  --: Input of the largest job from all datasets (bytes).
   jobs bigint,  --: Number of jobs that the input makes, by nFilesPerJob also for merging.
   unassigned_jobs bigint,  --: Jobs of the input that no run of the broker has assigned yet.
   events bigint,  --: Events of the primary dataset.
   dynamic_num_events bigint,  --: Events of the smallest job with the dynamic number of events; null if not dynamic.
-  max_events_per_job bigint,  --: The most events of a job, with the dynamic number of events.
+  max_events_per_job bigint,  --: Maximum number of events of a job, with the dynamic number of events.
   work float8,  --: CPU time that its events need (HS06 s).
-  has_software boolean,  --: transHome or container_name is set.
+  has_software boolean,  --: Whether transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
   use_local_io boolean,  --: Whether the input is copied, whatever allow_input_lan is.
-  input_pre_staging boolean,  --: Data carousel.
-  t1_weight float8,  --: Weight of the nucleus; null counts 0.
+  input_pre_staging boolean,  --: Whether input is staged while the task runs (data carousel).
+  t1_weight float8,  --: Weight of the nucleus; null counts as 0.
   full_chain int,  --: 1 only, 2 require, 3 capable, null none.
   ip_connectivity text,  --: full, http or none; null if not given.
   ip_stack text,  --: IPv4 or IPv6; null if not given.
-  n_jumbo_jobs bigint,  --: Jumbo jobs.
-  hpo_workflow boolean,  --: Hyperparameter optimisation.
+  n_jumbo_jobs bigint,  --: Number of jumbo jobs.
+  hpo_workflow boolean,  --: Whether the task is hyperparameter optimisation.
   nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
   min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
   disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
@@ -373,27 +374,27 @@ create type brokerage.task_facts as (
   nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null if it is not bare.
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.
   nucleus_queued_express bigint,  --: Files queued on all links into the nucleus, activity Express.
-  nucleus_is_writable boolean,  --: write_wan of the nucleus' default output storage is not OFF or TEST.
+  nucleus_is_writable boolean,  --: Whether write_wan of the nucleus' default output storage is neither OFF nor TEST.
   is_preset boolean,  --: Whether its nucleus is given and known.
   parent_nucleus text,  --: Nucleus of its parent, another task; null if it has none.
   parent_full_chain int,  --: fullChain of its parent; null if there is none.
   parent_nucleus_mode text,  --: bareNucleus of the parent's nucleus: only or allow; null if it is not bare.
   located_files bigint,  --: Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
   located_bytes bigint,  --: Size of these files (bytes).
-  preassigned text[],  --: Queues it is pre-assigned to, as named (unified ones not resolved); null if not pre-assigned.
+  preassigned text[],  --: Queues to which it is pre-assigned, by the names given; null if it is not pre-assigned.
   preassigned_by text,  --: prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
   included_sites text[],  --: Patterns (like) of the queues that it is limited to; null if it is not limited.
-  excluded_sites text[],  --: Patterns (like) of the queues that it does not want; null if there is none.
+  excluded_sites text[],  --: Patterns (like) of the queues that it excludes; null if there is none.
   sites text[],  --: Patterns (like) of the queues of its site; null if it names none.
-  limited_sites boolean,  --: Split rule limitedSites.
+  limited_sites boolean,  --: Whether the split rule limitedSites is set.
   sites_used text[],  --: Queues to which jobs of the task went.
   avoid_vp boolean,  --: Whether it refuses queues of virtual placement.
   cloud text,  --: Cloud; null or empty = any.
-  n_gb_per_job float8,  --: The most input of a job (GB); null if it is not limited.
+  n_gb_per_job float8,  --: Maximum input of a job (GB); null if it is not limited.
   has_platform boolean,  --: Whether its architecture names a platform.
   input_problem text,  --: The reason why no task can use the input (input-completeness); null if it is usable.
-  is_distributed boolean,  --: Whether an input dataset is distributed over many places.
-  wan_problem text,  --: An input dataset that can nowhere be read over WAN; null if there is none.
+  is_distributed boolean,  --: Whether an input dataset is distributed over many storages.
+  wan_problem text,  --: An input dataset that cannot be read over WAN anywhere; null if there is none.
   account_running_jobs bigint,  --: Running jobs of the working group, or of the user if there is no group.
   account_queued_jobs bigint,  --: Queued jobs of the user or working group.
   account_running_cores bigint,  --: Cores of the running jobs of the user or working group.
@@ -402,9 +403,9 @@ create type brokerage.task_facts as (
   cap_cores float8,  --: CAP_RUNNING_USER_CORES, or that of groups; null or 0 = no limit.
   quota_used float8,  --: Disk that the account uses (bytes); null if not known.
   quota_limit float8,  --: Disk quota of the account (bytes); null if not known.
-  quota_is_kept boolean,  --: Whether the quota was read and is not exceeded; null if there is no quota.
+  quota_is_kept boolean,  --: Whether the quota could be read and is not exceeded; null if there is no quota.
   quota_is_near boolean,  --: Whether more than nine tenths of the quota are used.
-  over_local text[],  --: Storages of which the user's own quota is used up.
+  over_local text[],  --: Storages at which the user's own quota is used up.
   share_usage float8,  --: Usage of the share divided by its target; null if not known.
   --: Usage of the share above it, L1 User Analysis, divided by its target; null if not known.
   share_usage_above float8,
@@ -413,8 +414,8 @@ create type brokerage.task_facts as (
   task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null if not evaluated.
   rem_slots_a float8,  --: Slots left to the user until class A ends; null if the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
-  --: The whole configuration in force in the setup, for rules of your own: an object from component:KEY or KEY to the
-  --: value.
+  --: The whole configuration in force in the setup, for rules of your own: an object with a value for each
+  --: component:KEY or KEY.
   config jsonb,
   work_shortage boolean,  --: core:WORK_SHORTAGE.
   max_diskio_default float8,  --: MAX_DISKIO_DEFAULT (kB/s per core); null means no limit.
@@ -458,41 +459,41 @@ create type brokerage.task_facts as (
   arm text  --: Arm of the trial to which the task belongs: control or trial; null if no trial is under way.
 );
 
---: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null means no limit.
+--: A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. A limit that is null is no limit.
 create type brokerage.queue_facts as (
   queue text,  --: Name of the candidate: the queue, or queue/resource type for a pseudo-queue.
   unified_name text,  --: The PanDA queue, by which statistics are kept.
-  child_type text,  --: Resource type of a pseudo-queue; null if it is none.
+  child_type text,  --: Resource type of a pseudo-queue; null for other queues.
   panda_site text,  --: PanDA site.
   is_nucleus boolean,  --: Whether it has the role nucleus.
   type text,  --: production, analysis, unified or another.
   is_production boolean,  --: Whether it runs production: its type is production or unified, or it is grandly_unified.
   cloud text,
-  status text,  --: online, ...
+  status text,  --: Status: online, offline, brokeroff, test and so on.
   storage_site text,  --: The storage site by which links are looked up.
-  corecount int,  --: Cores of a slot; null or 0 counts 1.
+  corecount int,  --: Cores of a slot; null or 0 counts as 1.
   unified_corecount int,  --: Cores of a slot of the whole queue, not of the pseudo-queue.
   corepower float8,  --: HS06 per core, not 0.
-  maxrss float8,  --: The most memory of a slot (MB).
-  minrss float8,  --: The least memory of a slot (MB).
+  maxrss float8,  --: Maximum memory of a slot (MB).
+  minrss float8,  --: Minimum memory of a slot (MB).
   maxtime float8,  --: The longest walltime (s).
   mintime float8,  --: The shortest walltime (s).
-  maxwdir float8,  --: The most scratch of a slot of the whole queue (MiB).
+  maxwdir float8,  --: Maximum scratch space of a slot of the whole queue (MiB).
   reads_always_directly boolean,  --: Whether maxinputsize is -1.
   direct_access_lan boolean,  --: Whether input can be read directly from the local storage.
   pledgedcpu float8,  --: Pledged cores; -1 = opportunistic, 0 = none.
-  transferringlimit float8,  --: The most transferring jobs; 2000 if not set.
+  transferringlimit float8,  --: Maximum number of transferring jobs; 2000 if not set.
   connectivity text,  --: full, http, none; null if not given.
   ip_stack text,  --: IPv4, IPv6; null if not given.
   jobseed text,  --: std, es, eshigh or all.
-  maxdiskio float8,  --: The most diskIO per core (kB/s); null means that the default counts.
+  maxdiskio float8,  --: Maximum diskIO per core (kB/s); null means that the default counts.
   average_diskio float8,  --: Mean diskIO of running jobs (kB/s per core); null if none is running.
-  max_io_intensity float8,  --: The highest ioIntensity (kB/s).
+  max_io_intensity float8,  --: Maximum ioIntensity of a task (kB/s).
   bare_nucleus text,  --: bareNucleus of the queue: only or allow.
-  uses_jumbo boolean,  --: useJumboJobs.
+  uses_jumbo boolean,  --: Whether the queue has the flag useJumboJobs.
   min_events_for_jumbo float8,  --: minEventsForJumbo.
-  uses_only_local_data boolean,  --: use_only_local_data.
-  job_chunk_size int,  --: jobChunkSize: jobs that one choice serves.
+  uses_only_local_data boolean,  --: Whether the queue has the flag use_only_local_data.
+  job_chunk_size int,  --: jobChunkSize: the number of jobs that one choice places.
   releases_any boolean,  --: Whether ANY is among the releases.
   releases_auto boolean,  --: Whether AUTO is among the releases.
   publishes_software boolean,  --: Whether it has an entry in the software JSON.
@@ -518,33 +519,33 @@ create type brokerage.queue_facts as (
   datadisk_write_lan boolean,  --: Whether an output DATADISK can be written over LAN.
   datadisk_write_wan boolean,  --: Whether an input DATADISK can be written over WAN.
   datadisk_read_wan boolean,  --: Whether an output DATADISK can be read over WAN.
-  lock_age interval,  --: How long another broker has held a lock on it; null if it is not locked.
+  lock_age interval,  --: Age of another broker's lock on the queue; null if it is not locked.
   live_jobs bigint,  --: Jobs assigned lately that no statistics count (live counter).
-  --: catchall and params as an object, with CRIC's other fields below them; for rules of your own.
+  --: One object of params, catchall and CRIC's other fields, in this order of precedence; for rules of your own.
   attributes jsonb,
   --: For a nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as
   --: unlimited.
   queued_into float8,
   remaining_work float8,  --: For a nucleus: work of all shares that is left there (HS06 s).
   site_class int,  --: Class for user analysis: 1 hi, 0 mid, -1 lo; null if not classified.
-  has_vp_input boolean,  --: Whether an input storage is one of virtual placement (..._VP_DISK).
+  has_vp_input boolean,  --: Whether an input storage is a virtual placement (..._VP_DISK).
   output_storage text,  --: Default output storage.
   input_space_usable float8,  --: Usable space of the default input storage (GB); null if it is the output storage.
   inputs_writable_wan int,  --: Input storages whose write_wan is not OFF or TEST.
   outputs_readable_wan int  --: Output storages whose read_wan is not OFF or TEST.
 );
 
---: Facts about a task and a queue together.
+--: Facts about a pair of task and queue.
 create type brokerage.pair_facts as (
   is_preassigned boolean,  --: Whether the task is pre-assigned to the queue.
   preassigned_alone boolean,  --: Whether the task is pre-assigned to this queue and no other.
-  is_nucleus_queue boolean,  --: Whether it is a nucleus queue of the task's nucleus.
-  is_near boolean,  --: Whether it is a nucleus queue, or shares its storage.
+  is_nucleus_queue boolean,  --: Whether the queue is a nucleus queue of the task's nucleus.
+  is_near boolean,  --: Whether the queue is a nucleus queue, or its output storage is an input storage of the nucleus.
   is_own boolean,  --: Whether the storage site of the queue is the nucleus.
   closeness float8,  --: Closeness of the link to the nucleus; -1 = blocked, null if not known.
   queued float8,  --: Files queued on the link, Production Output; null if no such link is known.
   queued_express float8,  --: Files queued on the link, activity Express.
-  mbps float8,  --: Throughput of the link (MB/s): of the last hour, else day, else week.
+  mbps float8,  --: Throughput of the link (MB/s) in the last hour, else day, else week.
   running bigint,  --: Running jobs of the share.
   starting bigint,  --: Starting jobs of the share.
   activated bigint,  --: Activated jobs of the share.
@@ -559,7 +560,7 @@ create type brokerage.pair_facts as (
   type_defined bigint,  --: Defined jobs of them.
   available_files bigint,  --: Files of the input on disk there.
   available_bytes bigint,  --: Size of these files (bytes).
-  reachable_files bigint,  --: Files there on disk or tape.
+  reachable_files bigint,  --: Files of the input on disk or tape there.
   reachable_bytes bigint,  --: Size of these files (bytes).
   input_is_local boolean,  --: Whether all of the input is on disk there.
   has_readable_source boolean,  --: Whether all of the input can be read over WAN somewhere.
@@ -570,10 +571,10 @@ create type brokerage.pair_facts as (
   platform_level_percent float8,
   weight float8,  --: Weight so far, for rules behind the weights; null for rules before them.
   remaining_work float8,  --: Work left at the nucleus in tasks of the share with at least the task's priority (HS06 s).
-  --: Files at the nucleus in the datasets whose place counts; of each dataset, those at its best input storage.
+  --: Files at the nucleus of the datasets whose place counts, each dataset at its best input storage.
   located_files bigint,
   located_bytes bigint,  --: Size of these files (bytes).
-  located_disk_files bigint,  --: Files among them that are on disk.
+  located_disk_files bigint,  --: Number of these files that are on disk.
   located_disk_bytes bigint,  --: Size of these files (bytes).
   --: Space for the output (GB) at the storage that has least: free and expired; with panda2026, minus minimum and
   --: unavailable.
@@ -582,7 +583,7 @@ create type brokerage.pair_facts as (
   space_total float8,  --: All space of that storage (GB); null if not known.
   output_problem text,  --: An output dataset for which the nucleus has no storage; null if there is none.
   wan_problem text,  --: An output storage that others cannot reach; null if there is none.
-  input_problem text,  --: Why the input is not there (anal-locality); null if it is.
+  input_problem text,  --: The reason why the queue lacks the input (anal-locality); null if it has it.
   input_copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   failed bigint,  --: Jobs of the task that failed there lately.
   closed bigint,  --: Jobs of the task that were closed there lately, to run elsewhere.
@@ -594,10 +595,10 @@ create type brokerage.pair_facts as (
   to_running_rate float8  --: Jobs of the share that start there per hour.
 );
 
--- The parts of the facts of pairs. Tasks share most of them: a key has, for each subject, the number under which the
--- task finds its rows there. place: that number, times the number of queues, plus the number of the PanDA queue (or the
--- place of the nucleus); pair: the same formula with the places of task and queue. brokerage.facts_by_subject fills
--- them.
+-- The types below are the parts of the facts of pairs, which brokerage.facts_by_subject fills. Tasks share most of
+-- them: for each subject, a key has the number under which the task finds its rows. place: that number times the number
+-- of queues, plus the number of the PanDA queue (or the place of the nucleus); pair: the same formula with the places
+-- of task and queue.
 --: The groups of tasks that share facts: production and analysis jobs.
 create type brokerage.task_key as (
   class_number bigint,  --: Number that identifies the tasks that share all of these facts.
@@ -607,7 +608,7 @@ create type brokerage.task_key as (
   mix_number bigint,
   policy_number bigint,  --: Number that identifies the tasks that a policy of a queue cannot distinguish.
   software_number bigint,  --: Number that identifies the tasks that need the same software and hardware.
-  --: Resource types of its jobs at the queues where they differ from the resource type of the task.
+  --: Resource types of the task's jobs at the queues where they differ from the task's resource type.
   resource_types_at jsonb,
   share_key text,  --: The attributes that policies of queues read.
   software_key text,  --: The software and hardware that it needs.
@@ -656,25 +657,25 @@ create type brokerage.policy_facts as (
 --: Software and hardware at a PanDA queue.
 create type brokerage.software_facts as (
   place bigint,  --: Number of the key and PanDA queue.
-  problem text,  --: Why it does not fit; null if it does, or nothing is published.
+  problem text,  --: The reason why it does not fit; null if it fits, or nothing is published.
   percent float8  --: Percent of the CPUs at the architecture level that tasks prefer; null if they prefer none.
 );
 
---: Facts that one task alone has at a queue.
+--: Facts of a single task at a queue.
 create type brokerage.placement_facts as (
   pair bigint,  --: Places of task and queue.
   --: Whether the task is pre-assigned to the queue; for analysis in documented, whether the queue is like a name of the
   --: task.
   is_preassigned boolean,
-  --: Whether it is pre-assigned to this queue and no other; null if it is not. A queue that is only like a name does
-  --: not count.
+  --: True if the task is pre-assigned to this queue and no other, else null. A queue that is only like a name does not
+  --: count.
   alone boolean,
   disk_files bigint,  --: Files of the input on disk there.
   disk_bytes bigint,  --: Size of these files (bytes).
-  files bigint,  --: Files there on disk or tape.
+  files bigint,  --: Files of the input on disk or tape there.
   bytes bigint,  --: Size of these files (bytes).
   is_placed boolean,  --: For analysis jobs: whether some of the input is there.
-  problem text,  --: For analysis jobs: why this input is not enough; null if it is.
+  problem text,  --: For analysis jobs: the reason why this input is not enough; null if it is enough.
   --: For analysis jobs: datasets there, 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   copies float8,
   failed bigint,  --: For analysis jobs: jobs of the task that failed there lately.
@@ -688,7 +689,7 @@ create type brokerage.placement_facts as (
 create type brokerage.locality_facts as (
   pair bigint,  --: Places of task and queue.
   is_placed boolean,  --: Whether some of the input is there.
-  problem text,  --: Why this input is not enough; null if it is.
+  problem text,  --: The reason why this input is not enough; null if it is enough.
   copies float8,  --: Datasets there: 1 each on disk, 0.001 on tape; null if not all can be at one queue.
   best_level int,  --: The input_level of the task.
   failed bigint,  --: Jobs of the task that failed there lately.
@@ -698,9 +699,9 @@ create type brokerage.locality_facts as (
 
 --: Facts about the input of an analysis task that hold at all queues.
 create type brokerage.input_facts as (
-  has_input boolean,  --: The task has an input dataset.
-  nothing_there text,  --: The reason for queues that have none of its input; null if the task has no input.
-  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null if nothing is anywhere.
+  has_input boolean,  --: Whether the task has an input dataset.
+  nothing_there text,  --: The reason at queues that have none of its input; null if the task has no input.
+  input_level int  --: How near the nearest candidate is to all of the input, 0 to 4; null if no queue has any input.
 );
 
 --: The groups of production tasks that share facts.
@@ -730,8 +731,8 @@ create type brokerage.located_facts as (
 --: Space at a nucleus, for an outlet.
 create type brokerage.space_facts as (
   place bigint,  --: Number of the key and place of the nucleus.
-  space float8,  --: Space of the storage that has least (GB).
-  weighed_space float8,  --: Space of the storage of which the least part is left (GB).
+  space float8,  --: Space of the storage with the least space (GB).
+  weighed_space float8,  --: Space of the storage with the least remaining part (GB).
   space_total float8,  --: All space of that storage (GB); null if not known.
   output_problem text,  --: An output dataset for which there is no storage; null if there is none.
   wan_problem text  --: An output storage that others cannot reach; null if there is none.
@@ -740,17 +741,17 @@ create type brokerage.space_facts as (
 --: The parts of the facts about tasks and candidates; a part is null if the algorithm has no such subject.
 create type brokerage.facts_by_subject as (
   base_profile text,  --: Base profile for which the facts are made.
-  keys brokerage.task_key[],  --: One a task.
-  network brokerage.network_facts[],  --: Of production and analysis jobs.
-  load brokerage.load_facts[],  --: The same.
-  policies brokerage.policy_facts[],  --: The same.
-  software brokerage.software_facts[],  --: The same.
-  placement brokerage.placement_facts[],  --: The same.
-  inputs brokerage.input_facts[],  --: Of analysis jobs; one a task.
-  nucleus_keys brokerage.nucleus_key[],  --: One a task.
-  work brokerage.work_facts[],  --: Of production tasks.
-  located brokerage.located_facts[],  --: The same.
-  space brokerage.space_facts[]  --: The same.
+  keys brokerage.task_key[],  --: For both job brokers; one element per task.
+  network brokerage.network_facts[],  --: For both job brokers.
+  load brokerage.load_facts[],  --: For both job brokers.
+  policies brokerage.policy_facts[],  --: For both job brokers.
+  software brokerage.software_facts[],  --: For both job brokers.
+  placement brokerage.placement_facts[],  --: For both job brokers.
+  inputs brokerage.input_facts[],  --: For the analysis broker; one element per task.
+  nucleus_keys brokerage.nucleus_key[],  --: For the task broker; one element per task.
+  work brokerage.work_facts[],  --: For the task broker.
+  located brokerage.located_facts[],  --: For the task broker.
+  space brokerage.space_facts[]  --: For the task broker.
 );
 
 --: A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.
@@ -769,17 +770,17 @@ create type brokerage.plan_step as (
   level int,  --: Number of the filter level at which the rule can reject a pair; null if the rule rejects none.
   rule text,  --: Rule id.
   kind text,  --: As in brokerage.profile_rule.
-  is_mark boolean,  --: The rule only marks a queue.
+  is_mark boolean,  --: Whether the rule only marks a queue.
   of_group text,  --: Group of a set rule.
-  best bigint,  --: How many queues a choice keeps.
-  call text,  --: SQL that calls the function of the rule on facts t, q, p; null if it has none.
-  reason_begins text,  --: The reasons of the rule begin with this.
+  best bigint,  --: Number of queues that a choice keeps.
+  call text,  --: SQL that calls the function of the rule on facts t, q, p; null if the rule has no function.
+  reason_begins text,  --: Text with which the reasons of the rule begin.
   definition brokerage.profile_rule  --: The rule.
 );
 
 --: How facts are read in a composed query, as SQL (brokerage.compose_facts).
 create type brokerage.composed_facts as (
-  base text,  --: Relation that the first level of rules selects from.
+  base text,  --: Relation from which the first level of rules selects.
   begins text,  --: The beginning of its select list.
   joined text,  --: Joins of each later level; the caller replaces the text @alive@.
   task text,  --: The task as an argument of a rule.
@@ -800,8 +801,8 @@ create type brokerage.composition as (
   keeps_marks boolean,  --: Whether the marks of those pairs are read, for a second pass.
   filtered text,  --: Relation of those pairs.
   done text,  --: Relations up to the weight, if rules follow behind a weight of terms.
-  stage text,  --: Name of the relation that steps begins with.
-  pairs text,  --: Relation that the next level selects from.
+  stage text,  --: Name of the relation with which steps begins.
+  pairs text,  --: Relation from which the next level selects.
   begins text,  --: The beginning of its select list.
   beside text,  --: Columns that the next level makes beside its own.
   pair text,  --: The pair as an argument of a rule.
@@ -814,13 +815,13 @@ create type brokerage.composition as (
   marked text[],  --: Columns with reasons of rules that only mark, as long as marked queues are kept.
   marks_made text[],  --: The same, also behind the weights.
   failures text[],  --: Columns with all reasons.
-  ignored jsonb,  --: Group of set rules to whether it is ignored.
+  ignored jsonb,  --: For each group of set rules, SQL that says whether the group is ignored.
   plain text[],  --: Factors of the weight of a pair by itself.
-  factors text[],  --: Factors of the weight, 1 where the rules that they belong to are ignored.
+  factors text[],  --: Factors of the weight; a factor is 1 if the rules to which it belongs are ignored.
   changed text,  --: SQL that says whether plain and factors differ.
   weight text,  --: Product of the factors in plain; null if there are no weights yet.
   choice brokerage.profile_rule,  --: The choice by weight.
-  distribution jsonb  --: Rule of distribution to its figure.
+  distribution jsonb  --: For each rule of distribution, SQL of its number.
 );
 
 --: A task in its turn (brokerage.compose_turns), weighed with the assignments of the turns before it.
@@ -837,26 +838,26 @@ create type brokerage.turn as (
   numbers bigint[],  --: Numbers of the candidates among the queues of the batch.
   weights float8[],  --: Weights of the candidates.
   queued bigint[],  --: Jobs that wait there.
-  capacities bigint[],  --: Jobs that each may take.
-  chunks int[]  --: Jobs that each gets at a time.
+  capacities bigint[],  --: Number of jobs that may be queued at each; null means no limit.
+  chunks int[]  --: Number of jobs that each gets at a time.
 );
 
---: An arm of a trial, with tasks that are decided together; without a trial there is one, of all tasks.
+--: An arm of a trial, with tasks that are decided together; without a trial there is one arm with all tasks.
 create type brokerage.arm as (
   arm text,  --: control or trial; null if no trial is under way.
   numbers bigint[],  --: Places of its tasks among the tasks that are decided together.
   rules brokerage.profile_rule[]  --: Rules that decide about them.
 );
 
---: Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
+--: Nuclei to which the task broker sent tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
   setup       text not null references resource.setup on delete cascade,
   task_id     bigint not null,
   run_id      bigint not null,  --: Run that decided.
   nucleus     text not null,
-  probability float8 not null check (probability between 0 and 1),  --: How probable the choice was, 0 to 1.
+  probability float8 not null check (probability between 0 and 1),  --: The probability of the choice, 0 to 1.
   gshare      text,  --: Global share of the task.
-  priority    int not null,  --: Current priority of the task then.
+  priority    int not null,  --: Current priority of the task at that time.
   work        float8 not null check (work >= 0),  --: CPU time that its events need (HS06 s).
   assigned_at timestamptz not null,  --: Time (resource.clock).
   primary key (setup, task_id),

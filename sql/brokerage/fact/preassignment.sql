@@ -1,7 +1,7 @@
 -- The queues are those that the task names (production-candidates.md, prod-initial-preassigned;
 -- production-candidates.md, preassigned-merge). The site of a master dataset precedes the task's own site. Its
--- pre-assignment is ignored if the dataset was changed after it was made and the change was over 24 h ago; in panda2026
--- the task must also have been frozen for 6 h.
+-- pre-assignment is ignored if the dataset was last changed over 24 h ago and not when it was created; in panda2026 the
+-- task must also have been frozen for 6 h.
 create or replace function brokerage.preassignment(
   p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
   out by text
