@@ -193,15 +193,16 @@ create table brokerage.profile_rule (
     check (kind in ('task rule', 'candidate', 'row rule', 'set rule', 'weight', 'choice', 'distribution', 'pending',
       'fact', 'second pass')),
   position   float8,  --: Order within the algorithm.
-  --: Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and
-  --: the parameters if it takes them.
+  --: Schema and name of the function. Its arguments are task facts, queue facts and pair facts (only task facts for a
+  --: task rule), and perhaps the parameters.
   function   text,
-  --: PanDA's criteria tag, such as -status; null if there is none, or the reason begins with it.
+  --: PanDA's criteria tag, such as -status; null if there is none, or if reasons begin with a tag of their own.
   criteria   text check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
   temporary  boolean,  --: Whether the problem may pass by itself.
   enabled    boolean,  --: Whether the rule applies.
   --: Parameters of the function. as: the rule id that decisions name instead. A choice has best, the number of queues
-  --: that it keeps; a task rule has status, throttled or failed; a pending rule has wait, an interval, also by priority.
+  --: that it keeps; a task rule has status, throttled or failed; a pending rule has wait, an interval, also by
+  --: priority.
   parameters jsonb check (jsonb_typeof(parameters) = 'object'),
   source     text,  --: Page and heading that describe the rule, relative to sql/brokerage; or the name of its owner.
   primary key (profile, algorithm, rule)
@@ -297,7 +298,7 @@ create index recording_run on brokerage.recording (run_id, part);
 --: simultaneous runs may store the same value. Partitioned by day (UTC).
 create table brokerage.recorded_value (
   setup    text not null references resource.setup on delete cascade,
-  noted_at timestamptz not null,  --: The day (UTC) on which it was decided.
+  noted_at timestamptz not null,  --: The day (UTC) of the decisions.
   digest   text not null,  --: The digest by which the value is found.
   value    jsonb not null  --: The value.
 ) partition by range (noted_at);
@@ -323,10 +324,10 @@ create type brokerage.task_facts as (
   is_scout boolean,  --: Whether the chunk makes scout jobs.
   is_merging boolean,  --: Whether the chunk makes merge jobs.
   event_service int,  --: 0 = none, 1 = event service, 2 = job cloning, 3 = fine-grained; 0 for analysis.
-  --: Parts that the event service makes of a job's work: consumers times attempts (facts-and-formulas.md,
+  --: Number of parts into which the event service cuts a job's work: consumers times attempts (facts-and-formulas.md,
   --: walltime-bound); 1 for other tasks.
   event_service_parts float8,
-  merge_output boolean,  --: Outputs are merged (pre-merged jobs).
+  merge_output boolean,  --: Whether outputs are merged (pre-merged jobs).
   core_count int,  --: Cores of a job (mergeCoreCount of merge jobs); 0 = any, null means 1.
   task_core_count int,  --: Cores of a job of the task, merging or not; 0 = any, null means 1.
   max_core_count int,  --: Maximum number of cores of a queue; null or 0 means no limit.
@@ -454,7 +455,7 @@ create type brokerage.task_facts as (
   storage_min_free_size_output float8,  --: STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
   --: Nuclei that have a queue which could run its jobs (task-job-check), as keys; null if not checked.
   runnable_at jsonb,
-  --: Whether it found nothing with its input in place, and is decided once more without that condition.
+  --: Whether the task found no queue with its input, and is decided once more without that condition.
   second_pass boolean,
   arm text  --: Arm of the trial to which the task belongs: control or trial; null if no trial is under way.
 );
@@ -565,7 +566,7 @@ create type brokerage.pair_facts as (
   input_is_local boolean,  --: Whether all of the input is on disk there.
   has_readable_source boolean,  --: Whether all of the input can be read over WAN somewhere.
   zero_share text,  --: Sub-policy of the fairsharepolicy that refuses the task; null if none does.
-  --: Why the software or hardware published there does not fit; null if it fits, or nothing is published.
+  --: The reason why the published software or hardware does not fit; null if it fits, or nothing is published.
   software text,
   --: Percent of its CPUs at the architecture level that the task prefers; null if it prefers none.
   platform_level_percent float8,
@@ -576,8 +577,8 @@ create type brokerage.pair_facts as (
   located_bytes bigint,  --: Size of these files (bytes).
   located_disk_files bigint,  --: Number of these files that are on disk.
   located_disk_bytes bigint,  --: Size of these files (bytes).
-  --: Space for the output (GB) at the storage that has least: free and expired; with panda2026, minus minimum and
-  --: unavailable.
+  --: Space for the output (GB) at the storage with the least space: free and expired space; in panda2026 without the
+  --: minimum and the unavailable space.
   space float8,
   weighed_space float8,  --: Space of the storage of which the least part is left (GB).
   space_total float8,  --: All space of that storage (GB); null if not known.
@@ -722,7 +723,7 @@ create type brokerage.work_facts as (
 --: Input of a task at a nucleus: the files of each dataset whose place counts, at its best input storage.
 create type brokerage.located_facts as (
   pair bigint,  --: Places of task and nucleus.
-  files bigint,  --: Files.
+  files bigint,  --: Number of files.
   bytes bigint,  --: Size of these files (bytes).
   disk_files bigint,  --: Files among them that are on disk.
   disk_bytes bigint  --: Size of these files (bytes).
