@@ -1,5 +1,5 @@
--- If the call names no broker, the task has the broker that works on it now, else the one of its label. A production
--- task that waits for a nucleus belongs to the task broker, any other production task to the job broker.
+-- Calls that name no broker use the broker that works on the task now, else the broker of its label. A production task
+-- that waits for a nucleus belongs to the task broker, any other production task to the job broker.
 create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- A run is one call of a broker; decisions refer to it. Its draws can be repeated: it has a seed, drawn where none is
--- given.
+-- A run is one call of a broker; decisions refer to it. Its draws can be repeated, since it has a seed, which is drawn
+-- if none is given.
 create or replace function brokerage.begin_run(
   p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false
 ) returns brokerage.run

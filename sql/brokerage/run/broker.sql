@@ -1,6 +1,5 @@
--- A batch of any broker. A procedure, so that it commits as it goes: decisions stay if it is interrupted, other
--- sessions see its assignments, and locks are short. It needs no rights of its own (a procedure that commits cannot
--- be SECURITY DEFINER).
+-- The procedure commits as it goes, so that decisions stay if it is interrupted, other sessions see its assignments,
+-- and locks are short. It has no rights of its own, since a procedure that commits cannot be SECURITY DEFINER.
 create or replace procedure brokerage.broker(
   p_setup text, p_algorithm text, p_task_ids bigint[], p_profile text, p_seed bigint, p_dry_run boolean, p_limit bigint,
   p_tasks_a_commit int, inout p_run_id bigint
@@ -14,11 +13,11 @@ begin
   if p_tasks_a_commit < 1 then
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
       using errcode = 'PB001',
-            hint = 'Tasks decided between two commits, at least 1; null means no commit, for your own transaction.';
+            hint = 'Give the number of tasks decided between two commits, at least 1, or null for no commit.';
   end if;
   if p_limit < 0 then
     raise exception 'p_limit is %', p_limit
-      using errcode = 'PB001', hint = 'Tasks to decide at most; null means all that are due.';
+      using errcode = 'PB001', hint = 'Give the highest number of tasks to decide, or null for all that are due.';
   end if;
   p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_task_ids is not null then
@@ -45,5 +44,5 @@ begin
 end $$;
 
 comment on procedure brokerage.broker(text, text, bigint[], text, bigint, boolean, bigint, int, bigint) is
-  'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. '
+  'Brokers tasks by an algorithm; brokerage.broker_tasks, broker_jobs and broker_analysis call this procedure. '
   'Errors: PB001, PB002, PB004, PB005.';

@@ -1,4 +1,3 @@
--- The operator's call for a batch of jobs of users.
 create or replace procedure brokerage.broker_analysis(
   p_setup text, p_tasks bigint[] default null, p_profile text default null, p_seed bigint default null,
   p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,

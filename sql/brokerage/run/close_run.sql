@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function brokerage.close_run(text, bigint) is
-  'Ends a run; brokerage.broker_jobs calls this last. Errors: PB002 (setup not granted).';
+  'Ends a run; brokerage.broker_jobs calls this function last. Errors: PB002 (setup not granted).';

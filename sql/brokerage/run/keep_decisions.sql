@@ -1,5 +1,5 @@
--- A day of decisions beyond the retention is counted by rule and queue before its partition is dropped. All setups
--- share the partitions, so the longest retention counts.
+-- Before the partition of a day beyond the retention is dropped, its decisions are counted by rule and queue. All
+-- setups share the partitions, so the longest retention counts.
 create or replace function brokerage.keep_decisions(p_days int default 3) returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
 declare
@@ -36,4 +36,4 @@ end $$;
 
 comment on function brokerage.keep_decisions(int) is
   'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the '
-  'retention, and forgets old runs; returns how many partitions changed.';
+  'retention, and forgets old runs. Returns the number of partitions made or dropped.';

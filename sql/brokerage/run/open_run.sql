@@ -1,4 +1,4 @@
--- The planner believes that tables without statistics have a handful of rows, and then a batch takes minutes instead of
+-- The planner assumes that tables without statistics have a handful of rows; a batch would then take minutes instead of
 -- seconds.
 create or replace function brokerage.open_run(
   p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function brokerage.open_run(text, text, text, bigint, boolean) is
-  'Begins a run and returns its number; brokerage.broker_jobs calls this first. Errors: PB001 (no such setup or '
-  'profile), PB002 (setup not granted).';
+  'Begins a run and returns its number; brokerage.broker_jobs calls this function first. Errors: PB001 (no such setup '
+  'or profile), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- Without statistics of a world just loaded, the planner expects a handful of rows, and a batch takes minutes instead
--- of seconds.
+-- If a world was just loaded and has no statistics, the planner expects a handful of rows, and a batch takes minutes
+-- instead of seconds.
 create or replace function brokerage.refresh_statistics() returns void
 language plpgsql security definer set search_path = brokerage, pg_temp
 set client_min_messages = error as $$  -- another session is analyzing the tables that are skipped

@@ -1,5 +1,5 @@
--- A listed task that does not exist is an error, and so is a task whose label belongs to another broker: otherwise a
--- wrong number would assign that task.
+-- A listed task that does not exist is an error, as is a task whose label belongs to another broker: otherwise a wrong
+-- number would assign that task.
 create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null)
 returns void
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$

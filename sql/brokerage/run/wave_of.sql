@@ -1,5 +1,5 @@
--- full-chain.md, full-chain-task: a full-chain task follows its parent, so it is decided when the parent has its
--- nucleus, not together with it. Parents that form a circle are decided together.
+-- full-chain.md, full-chain-task: a full-chain task follows its parent, so it is decided after the parent has its
+-- nucleus. Tasks whose parents form a circle are decided together.
 create or replace function brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) returns bigint[]
 language plpgsql stable as $$
 declare
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function brokerage.wave_of(text, text, bigint[]) is
-  'The given tasks that are decided first: full-chain tasks come after their parents. If an algorithm has no such '
+  'The given tasks that are decided first: full-chain tasks come after their parents. For an algorithm without such an '
   'order, these are all tasks.';

@@ -1,4 +1,4 @@
--- software-check.md, Hardware: in documented, an empty value in a list accepts any value; excl is not a value there.
+-- software-check.md, Hardware: in documented, an empty value in a list accepts any value, and excl is not a value.
 create or replace function brokerage.accepts_attribute(
   p_list jsonb, p_value text, p_is_pattern boolean, p_base_profile text
 ) returns boolean

@@ -1,5 +1,5 @@
--- An unreadable text never stops a batch: its task gets this error before the rules run. It is no error if the CPU that
--- sw_platform implies is cut out of a regular expression: such a text equals only itself.
+-- An unreadable text never stops a batch: its task gets this error before the rules run. The CPU that sw_platform
+-- implies may be a fragment of a regular expression; this is no error, since such a fragment equals only itself.
 create or replace function brokerage.architecture_problem(p_architecture text) returns text
 language plpgsql stable as $$
 declare

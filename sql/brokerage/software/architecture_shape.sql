@@ -1,4 +1,4 @@
--- software-check.md, Task architecture: the JSON form.
+-- See the JSON form in software-check.md, Task architecture.
 create or replace function brokerage.architecture_shape(p_json jsonb) returns text
 language sql immutable parallel safe as $$
   select format('%s is %s, not %s', v.key, v.value, v.wanted)

@@ -1,4 +1,4 @@
--- software-check.md, Container: own tags count only with onlyTagsForFC.
+-- software-check.md, Container: in documented, a queue's own tags count only with onlyTagsForFC.
 create or replace function brokerage.container_hits(
   p_setup text, p_containers text[], p_only_tags boolean[], p_base_profile text
 ) returns table (container text, only_tags boolean, queue text)

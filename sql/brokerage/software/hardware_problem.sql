@@ -51,5 +51,5 @@ begin
 end $$;
 
 comment on function brokerage.hardware_problem(jsonb, jsonb, text) is
-  'Why published hardware (brokerage.published_hardware) does not meet a requirement {cpu, gpu}; null if it does. Base '
-  'profile documented or panda2026.';
+  'The reason why published hardware (brokerage.published_hardware) does not meet a requirement {cpu, gpu}; null if it '
+  'does. Base profile documented or panda2026.';

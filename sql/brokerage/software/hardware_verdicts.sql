@@ -1,4 +1,5 @@
--- Queues share few dictionaries of hardware, and tasks share few requirements, so each pair of them is compared once.
+-- There are few distinct dictionaries of hardware and few distinct requirements, so each pair of these is compared
+-- once.
 create or replace function brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_base_profile text)
 returns table (requirement jsonb, queue text, problem text)
 language sql stable rows 1000 as $$

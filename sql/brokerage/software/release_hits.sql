@@ -1,4 +1,4 @@
--- The tags of a release are few among thousands, so they are looked up by index, one pair of project and version at a
+-- A release has few of the thousands of tags, so its tags are looked up by index, one pair of project and version at a
 -- time.
 create or replace function brokerage.release_hits(
   p_setup text, p_projects text[], p_versions text[], p_platforms text[]

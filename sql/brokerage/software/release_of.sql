@@ -29,5 +29,5 @@ language sql immutable parallel safe as $$
 $$;
 
 comment on function brokerage.release_of(text, text, boolean) is
-  'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (either pair will do), '
-  'cvmfs_required; null if there is no release. The task may be of analysis or production.';
+  'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (one matching pair '
+  'suffices), cvmfs_required; null if there is no release. The last argument says whether it is an analysis task.';

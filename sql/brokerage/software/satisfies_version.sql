@@ -1,4 +1,4 @@
--- software-check.md, Hardware: the comparator does not know !=, which therefore always fails.
+-- software-check.md, Hardware: the operator != is not known, so it always fails.
 create or replace function brokerage.satisfies_version(p_version text, p_condition text) returns boolean
 language sql immutable parallel safe as $$
   select coalesce(case c.part[1] when '==' then v.given = v.wanted

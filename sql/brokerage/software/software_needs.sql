@@ -52,5 +52,5 @@ $$;
 
 comment on function brokerage.software_needs(text, bigint[], text, boolean) is
   'Needs of tasks for software and hardware, one row for each distinct need. Production tasks without transHome (in '
-  'documented: and without container) have no need. The base profile is documented or panda2026; a null for analysis '
-  'or production means the label of each task.';
+  'documented: and without container) have no need. The base profile is documented or panda2026. The last argument '
+  'says whether the tasks are analysis tasks; null means by the label of each task.';

@@ -1,6 +1,6 @@
--- software-check.md, software: each distinct need is compared with each queue once. ANY, and queues that publish
--- nothing, are left to the rule in documented; in panda2026 they are part of the verdict. Values of a need are looked
--- up in objects by queue: joins of a row for each need and queue became nested loops of 16 million rows if the tables
+-- software-check.md, software: each distinct need is compared with each queue once. In documented, the rule itself
+-- handles ANY and queues that publish nothing; in panda2026 they are part of the verdict. Values of a need are looked
+-- up in objects by queue. Joins with a row for each need and queue became nested loops of 16 million rows if the tables
 -- had no statistics yet (6.5 s; now 0.3 s).
 create or replace function brokerage.software_problems(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_analysis boolean default null
@@ -68,6 +68,6 @@ $$;
 
 comment on function brokerage.software_problems(text, bigint[], text, boolean) is
   'The reason why the software or hardware of a queue does not meet a need, for each distinct need of the tasks '
-  '(brokerage.software_key) and queue that fails. documented compares only queues with AUTO that publish; panda2026 '
-  'compares all queues. A reason may begin with a criteria tag. Analysis or production; null means by the label of '
-  'each task (user and panda are analysis).';
+  '(brokerage.software_key) and queue that fails. documented compares only queues with AUTO that publish software; '
+  'panda2026 compares all queues. A reason may begin with a criteria tag. The last argument says whether the tasks are '
+  'analysis tasks; null means by the label of each task (user and panda are analysis).';

@@ -1,4 +1,4 @@
--- This cuts alternatives and parts of a CPU requirement, whose architecture may be a regular expression such as
+-- The function cuts a CPU requirement into alternatives and parts. Its architecture may be a regular expression such as
 -- (x86_64|aarch64).
 create or replace function brokerage.split_outside(p_text text, p_separator text) returns text[]
 language plpgsql immutable parallel safe as $$
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function brokerage.split_outside(text, text) is
-  'A text, cut at each occurrence of a letter outside of parentheses and brackets; null if more of these are closed '
+  'A text, cut at each occurrence of a character outside of parentheses and brackets; null if more of these are closed '
   'than opened.';

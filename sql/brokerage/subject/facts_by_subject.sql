@@ -1,5 +1,5 @@
--- Each subject has a query. For some thousand pairs each query is planned for these tasks and queues; for fewer pairs
--- the session keeps the plans (planning all of them takes 20 ms).
+-- Each subject has a query. With some thousand pairs or more, each query is planned for these tasks and queues; with
+-- fewer pairs the session keeps the plans (planning all of them takes 20 ms).
 create or replace function brokerage.facts_by_subject(
   p_setup text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns brokerage.facts_by_subject

@@ -1,4 +1,4 @@
--- The facts say that a task needs no input, or how near the nearest queue is to its input.
+-- The facts say whether a task has input, and how near the nearest queue is to all of it.
 create or replace function brokerage.facts_of_inputs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_locality brokerage.locality_facts[]
 ) returns setof brokerage.input_facts

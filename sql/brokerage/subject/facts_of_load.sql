@@ -73,4 +73,4 @@ $$;
 
 comment on function brokerage.facts_of_load(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text) is
-  'Jobs and slots at queues, one row per share with resource types (mix) and PanDA queue that has jobs or slots.';
+  'Jobs and slots at queues, one row for each share with resource types (mix) and PanDA queue with jobs or slots.';

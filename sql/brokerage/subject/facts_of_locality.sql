@@ -1,6 +1,6 @@
--- Few pairs of task and queue have such facts in analysis: the input as anal-locality sees it, and the outcome of the
--- jobs of the task there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Each list of datasets
--- is read once. Long because it is one query whose parts share materialised rows.
+-- In analysis few pairs of task and queue have these facts: the input as anal-locality sees it, and the outcome of the
+-- task's jobs there (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs). Each list of datasets is
+-- read once. Long because it is one query whose parts share materialised rows.
 create or replace function brokerage.facts_of_locality(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.locality_facts
@@ -55,8 +55,8 @@ language sql stable as $$
   ), copy as materialized (
     select t.dataset, t.queue, t.on_disk from there t where t.on_disk is not null
   ), placed as materialized (
-    -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 parts that do
-    -- not count; no row means none
+    -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 only parts
+    -- that do not count; a queue without any has no row
     select i.number as input, u.queue, min(i.dataset) filter (where c.dataset is null) as missing,
            case when bool_and(c.on_disk is true) then 4
                 when bool_and(c.dataset is not null) then 3
@@ -70,7 +70,7 @@ language sql stable as $$
       join input i on i.number = u.number
       left join copy c on c.dataset = i.dataset and c.queue = u.queue
      group by i.number, u.queue, n.runs_analysis
-  ), best as materialized (  -- only candidates (anal-initial), since input at other queues is out of reach
+  ), best as materialized (  -- only candidates (anal-initial), since other queues cannot be used
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue, b.level as best_level,

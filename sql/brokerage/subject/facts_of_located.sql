@@ -1,4 +1,4 @@
--- Each dataset whose place counts is taken at its best input storage (task-brokerage.md, task-data-locality).
+-- Each dataset whose place counts is counted at its best input storage (task-brokerage.md, task-data-locality).
 create or replace function brokerage.facts_of_located(
   p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.located_facts

@@ -1,4 +1,4 @@
--- Few pairs of task and queue have such facts: pre-assignment, and input that is there (conventions.md, Available
+-- Few pairs of task and queue have these facts: pre-assignment, and input that is there (conventions.md, Available
 -- input). A dataset is read once, not once per task. Long because it is one query whose parts share materialised rows.
 create or replace function brokerage.facts_of_placement(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text,

@@ -1,5 +1,5 @@
--- The rows show queues that do not publish the needed software and hardware (brokerage.software_problems), and how many
--- CPUs have the preferred architecture level.
+-- The rows have the queues that do not publish the needed software and hardware (brokerage.software_problems), and the
+-- part of the CPUs that have the preferred architecture level.
 create or replace function brokerage.facts_of_software(
   p_setup text, p_tasks brokerage.task_facts[], p_keys brokerage.task_key[], p_queues brokerage.queue_facts[],
   p_base_profile text, p_analysis boolean

@@ -1,4 +1,4 @@
--- The space is that of task-weights.md, Factors. For each token one storage of each nucleus counts.
+-- task-weights.md, Factors, defines the space. For each token one storage of each nucleus counts.
 create or replace function brokerage.facts_of_space(
   p_setup text, p_keys brokerage.nucleus_key[], p_nuclei brokerage.queue_facts[], p_base_profile text
 ) returns setof brokerage.space_facts

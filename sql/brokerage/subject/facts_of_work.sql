@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.facts_of_work(
   text, brokerage.task_facts[], brokerage.nucleus_key[], brokerage.queue_facts[]) is
-  'Work left at nuclei in tasks of a share with at least a priority (HS06 s), one row per share with priority and '
-  'nucleus that has work.';
+  'Work left at nuclei in tasks of a share with at least a given priority (HS06 s), one row for each share with '
+  'priority and nucleus that has work.';

@@ -14,7 +14,7 @@ language sql stable as $$
     select distinct m.share as number, m.gshare, m.label from mix m
   ), unified as materialized (
     select u.number, u.queue from brokerage.unified_queues(p_queues) u
-  ), of_user as materialized (  -- here: counts of the jobs of this database
+  ), of_user as materialized (  -- running_here: the jobs of this database
     select s.number as share, u.number as queue, x.user_name, coalesce(sum(x.queued), 0)::bigint as queued,
            coalesce(sum(x.running), 0)::bigint as running,
            coalesce(sum(x.running) filter (where x.label is not null), 0) as running_here
@@ -53,5 +53,5 @@ $$;
 
 comment on function brokerage.load_of_analysis(
   text, brokerage.task_facts[], brokerage.task_key[], brokerage.queue_facts[], text, brokerage.load_facts[]) is
-  'Jobs and slots at queues (brokerage.facts_of_load) with users of shares and their jobs, one row per share with '
+  'Jobs and slots at queues (brokerage.facts_of_load) with users of shares and their jobs, one row for each share with '
   'label and resource types (mix) and PanDA queue that has any.';

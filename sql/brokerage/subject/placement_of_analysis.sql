@@ -1,5 +1,5 @@
--- The facts are the input as its rules see it, the outcome of the jobs, and the jobs of the user
--- (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs, stabilizer). documented takes a queue as
+-- The facts are the input as rules of analysis see it, the outcome of the jobs, and the jobs of the user
+-- (analysis-candidates.md, anal-locality; analysis-load.md, failed-jobs, stabilizer). In documented a queue counts as
 -- pre-assigned if it is like a name of the task (analysis-candidates.md, anal-initial). A pair has one row, since each
 -- further join costs every pair as much time as five rules.
 create or replace function brokerage.placement_of_analysis(
@@ -51,5 +51,5 @@ $$;
 comment on function brokerage.placement_of_analysis(
   text, brokerage.task_facts[], brokerage.queue_facts[], text, brokerage.placement_facts[],
   brokerage.locality_facts[]) is
-  'Facts that analysis tasks have at single queues, one row per pair that has any: brokerage.facts_of_placement and '
-  'brokerage.facts_of_locality with pre-assignments by name and the jobs of users.';
+  'Facts of analysis tasks at single queues, one row per pair that has any: those of brokerage.facts_of_placement and '
+  'brokerage.facts_of_locality, pre-assignments by name, and the jobs of users.';

@@ -42,4 +42,4 @@ $$;
 
 comment on function brokerage.preassigned_pairs(
   text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'Queues to which tasks are pre-assigned, one row per pair; alone: whether it is the only queue of its task.';
+  'Queues to which tasks are pre-assigned, one row per pair; alone: whether the queue is the only one of its task.';

@@ -1,5 +1,5 @@
--- The keys are one number per subject, one for all of them (class), and whether the input can be read over WAN
--- (input-completeness). documented leaves out facts that only panda2026 reads.
+-- The keys are one number per subject and one number for all subjects (class). A key also says whether the input can be
+-- read over WAN (input-completeness). In documented, facts that only panda2026 reads are left out.
 create or replace function brokerage.task_keys(
   p_setup text, p_tasks brokerage.task_facts[], p_base_profile text, p_analysis boolean
 ) returns setof brokerage.task_key

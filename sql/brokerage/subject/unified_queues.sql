@@ -1,4 +1,4 @@
--- Statistics, storages and links are kept by PanDA queue, also for the pseudo-queues of a unified one.
+-- Statistics, storages and links are kept by PanDA queue, also for the pseudo-queues of a unified queue.
 create or replace function brokerage.unified_queues(p_queues brokerage.queue_facts[])
 returns table (number bigint, queue text, storage_site text, panda_site text, is_nucleus boolean, status text,
                running_all bigint, runs_production boolean, runs_analysis boolean)
@@ -10,4 +10,4 @@ language sql immutable as $$
 $$;
 
 comment on function brokerage.unified_queues(brokerage.queue_facts[]) is
-  'The PanDA queues among candidates, by the numbers under which facts of subjects name them.';
+  'The PanDA queues among the candidates, with the numbers that the facts of subjects use for them.';

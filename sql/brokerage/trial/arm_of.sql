@@ -1,4 +1,4 @@
--- The arm follows from the salt of the trial and the id of the task: a task stays in its arm, however often it is
+-- The arm follows from the salt of the trial and the id of the task, so a task stays in its arm however often it is
 -- decided.
 create or replace function brokerage.arm_of(p_setup text, p_trial bigint, p_task_id bigint) returns text
 language sql stable as $$

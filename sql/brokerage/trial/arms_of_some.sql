@@ -11,4 +11,4 @@ language sql immutable as $$
 $$;
 
 comment on function brokerage.arms_of_some(brokerage.arm[], bigint[]) is
-  'The arms of the tasks at some places (brokerage.tasks_at), with the places of their tasks among these.';
+  'The arms of the tasks at some places, with the new places of the tasks in the result of brokerage.tasks_at.';

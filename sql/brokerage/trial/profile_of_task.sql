@@ -1,4 +1,4 @@
--- A call without a profile uses the profile that would decide the task.
+-- Explanations without a named profile use the profile that would decide about the task.
 create or replace function brokerage.profile_of_task(p_setup text, p_task_id bigint, p_profile text) returns text
 language sql stable as $$
   select coalesce(brokerage.profile_name(p_profile),
@@ -10,5 +10,5 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.profile_of_task(text, bigint, text) is
-  'The profile that decides about a task: the one named in the call, else that of its arm in a trial, else that of the '
-  'setup.';
+  'The profile that decides about a task: the one named in the call, else the one of its arm in a trial, else the one '
+  'of the setup.';

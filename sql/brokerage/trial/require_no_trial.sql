@@ -1,4 +1,4 @@
--- The lock lasts to the end of the transaction: no other transaction changes the profile of a setup while a trial
+-- The lock lasts until the transaction ends, so that no other transaction changes the profile of a setup while a trial
 -- begins.
 create or replace function brokerage.require_no_trial(p_setup text, p_profile text default null) returns void
 language plpgsql as $$

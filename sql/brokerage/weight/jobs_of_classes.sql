@@ -1,5 +1,5 @@
--- See analysis-weights.md, new-weight-of-the-server. Jobs go to the class of queues that suits the task as long as it
--- has free places, and the other jobs go to lower classes. Small numbers keep the other classes above 0.
+-- See analysis-weights.md, new-weight-of-the-server. Jobs go to the class of queues that suits the task as long as that
+-- class has free places; the other jobs go to lower classes. Small numbers keep all other classes above 0.
 create or replace function brokerage.jobs_of_classes(p_jobs float8, p_class float8, p_sums float8[]) returns float8[]
 language plpgsql immutable parallel safe as $$
 declare

@@ -1,6 +1,6 @@
--- See network.md, queued-part: queuedWeight falls with the queued files divided by NQUEUED_SAT_CAP, without a lower
--- bound. See network.md, throughput-part: the value above 50 MB/s is 1.6. If the cap is 0, only links without queued
--- files reach this function.
+-- network.md, queued-part: queuedWeight falls with the queued files divided by NQUEUED_SAT_CAP, without a lower bound.
+-- network.md, throughput-part: the value above 50 MB/s is 1.6. If the cap is 0, only links without queued files reach
+-- this function.
 create or replace function brokerage.network_weight_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

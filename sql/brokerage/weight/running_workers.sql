@@ -1,6 +1,6 @@
--- See facts-and-formulas.md, n-running-workers. The result is the largest of the numbers of running jobs. Workers count
--- if fewer than 20 jobs run and there are more workers than jobs; within a maximum, this is the same as min(20,
--- workers).
+-- See facts-and-formulas.md, n-running-workers. The result is the largest of several numbers. Workers count if fewer
+-- than 20 jobs run and there are more workers than jobs; in a maximum with the running jobs, min(20, workers) is the
+-- same.
 create or replace function brokerage.running_workers(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

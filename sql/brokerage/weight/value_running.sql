@@ -8,4 +8,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.value_running(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';
+  'Running jobs of all shares, for tasks with negative t1Weight; null = the choice does not concern the task.';

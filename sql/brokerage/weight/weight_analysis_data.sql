@@ -1,5 +1,5 @@
--- See analysis-weights.md, weight-data. The weight counts complete copies; if no queue has all of the input, it counts
--- the available part in whole GB.
+-- See analysis-weights.md, weight-data. The weight counts datasets with a complete copy; if no queue has all of the
+-- input, it grows with the available part in whole GB.
 create or replace function brokerage.weight_analysis_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

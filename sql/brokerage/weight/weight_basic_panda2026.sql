@@ -1,5 +1,5 @@
--- See production-weights.md, weight-basic. manyAssigned has + 1, and does not apply if the input is local; the live
--- counter counts as defined jobs.
+-- See production-weights.md, weight-basic. manyAssigned adds 1 to both of its numbers, and does not apply if the input
+-- is local. The live counter counts as defined jobs.
 create or replace function brokerage.weight_basic_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,5 +1,5 @@
--- See production-weights.md, bootstrap. A queue qualifies if nothing runs or waits there. Weight 0 leads the list if
--- the choice has zero_first.
+-- See production-weights.md, bootstrap. A queue qualifies if nothing runs or waits there. Queues of weight 0 come first
+-- in the list if the choice has zero_first.
 create or replace function brokerage.weight_bootstrap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -18,5 +18,6 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.weight_free_places_factor(float8[], float8[], jsonb) is
-  'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. Parameters '
-  'epsilon_1 and epsilon_2 (numbers) are for classes that do not suit the task; the defaults are 0.001 and 0.0001.';
+  'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. The parameters '
+  'epsilon_1 and epsilon_2 (numbers) are the weights of classes that do not suit the task; the defaults are 0.001 and '
+  '0.0001.';

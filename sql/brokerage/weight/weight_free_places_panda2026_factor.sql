@@ -1,6 +1,6 @@
 -- See analysis-weights.md, new-weight-of-the-server: the weight is main * second + 2^-20. If classes do not count, all
--- jobs go to all queues. brokerage.weight_free_places explains the terms and sums. The function is in plpgsql because
--- it is called once a candidate, and a query per call is ten times as slow.
+-- queues are one class. brokerage.weight_free_places explains the terms and sums. The function is in plpgsql because it
+-- is called once per candidate, and a query per call is ten times as slow.
 create or replace function brokerage.weight_free_places_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8
 language plpgsql immutable parallel safe as $$

@@ -1,5 +1,5 @@
--- See network.md, network-weight. One half is queuedWeight, which falls from 2 to 1 at 300 files, and the other half is
--- throughputWeight; queues of the nucleus itself have 2.5.
+-- See network.md, network-weight. queuedWeight, which falls from 2 to 1 at 300 files, and throughputWeight each make up
+-- one half; own queues have 2.5.
 create or replace function brokerage.weight_network(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

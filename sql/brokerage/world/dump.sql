@@ -1,4 +1,4 @@
--- The counter of live jobs is dumped as the sum by queue that counts now.
+-- The live counter is dumped as the sums by queue that count now.
 create or replace function brokerage.dump(p_setup text, p_table text) returns setof jsonb
 language plpgsql stable security definer set search_path = brokerage, pg_temp as $$
 begin

@@ -6,7 +6,7 @@ language sql security definer set search_path = brokerage, pg_temp as $$
 $$;
 
 comment on function brokerage.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the schema brokerage, and returns how many rows were stored. Keys are '
-  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in an existing row; a '
-  'null value is stored as null. The rows of p_parents (values of the first key column, or objects with it and other '
-  'columns; true = all rows) are deleted first. Errors: PB001 (a row is wrong), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema brokerage, and returns the number of rows stored. Keys are '
+  'columns. A key that is left out gets the default of the column; with p_merge it keeps its value in an existing row. '
+  'A null value is stored as null. The rows of p_parents (values of the first key column, or objects with that and '
+  'other columns; true = all rows) are deleted first. Errors: PB001 (a row is wrong), PB002 (setup not granted).';

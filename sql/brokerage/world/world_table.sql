@@ -4,5 +4,4 @@ language sql stable as $$
 $$;
 
 comment on function brokerage.world_table(text) is
-  'A table of the schema brokerage into which worlds are loaded and from which they are dumped. Errors: PB001 (another '
-  'table).';
+  'A table of the schema brokerage that worlds are loaded into and dumped from. Errors: PB001 (another table).';

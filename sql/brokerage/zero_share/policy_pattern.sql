@@ -1,4 +1,4 @@
--- zero-share.md, process-groups: evgensimul is an old process group, now split in two.
+-- zero-share.md, process-groups: the old process group evgensimul is now two groups.
 create or replace function brokerage.policy_pattern(p_value text, p_base_profile text) returns text
 language sql stable as $$
   select replace(

@@ -1,6 +1,6 @@
--- zero-share.md, policy-syntax: a comma list of field:...:share. A part that cannot be read has no effect: an unknown
--- field, an invalid regular expression, a priority that is not compared with a number. Each policy is read once per
--- run.
+-- zero-share.md, policy-syntax: sub-policies of the form field:...:share, separated by commas. A sub-policy that cannot
+-- be read (an unknown field, an invalid regular expression, a priority that is not compared with a number) has no
+-- effect. Each policy is read once per run.
 create or replace function brokerage.read_policy(p_policy text, p_base_profile text)
 returns table (number bigint, sub_policy text, type text, working_group text, gshare text, operator text,
                priority numeric, share text, amount numeric)

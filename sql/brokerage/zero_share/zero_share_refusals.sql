@@ -1,5 +1,5 @@
 -- zero-share.md, zero-share: texts are compared once for each policy and distinct process group, working group and
--- share; the priority then decides which sub-policy is the first that applies.
+-- share. The priority then decides which sub-policy applies first.
 create or replace function brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (share_key text, queue text, refusal text)
 language sql stable rows 1000 as $$

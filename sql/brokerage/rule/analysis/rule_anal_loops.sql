@@ -1,5 +1,5 @@
--- See analysis-candidates.md, anal-loops. A second pass would decide the same if the task has no input or its locality
--- is not checked.
+-- See analysis-candidates.md, anal-loops. Without input, or if locality is not checked, a second pass would decide the
+-- same.
 create or replace function brokerage.rule_anal_loops(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case when not brokerage.needs_no_input_there(t) then 'persistent' end

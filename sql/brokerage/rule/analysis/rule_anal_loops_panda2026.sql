@@ -1,5 +1,5 @@
--- See analysis-candidates.md, anal-loops. A pass without locality is made if all of the input can be read over WAN. If
--- the only reason against the remaining queues is the user's jobs there, the pass needs a reason of its own.
+-- See analysis-candidates.md, anal-loops. A second pass requires that all of the input can be read over WAN. If the
+-- remaining queues have only problems that may pass by themselves, a second pass needs one more reason.
 create or replace function brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case

@@ -1,4 +1,4 @@
--- See analysis-candidates.md, avoid-vp. The union of queues, and a second pass, leave these queues out.
+-- See analysis-candidates.md, avoid-vp. These queues are also left out of the union of queues and of a second pass.
 create or replace function brokerage.rule_avoid_vp_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -12,4 +12,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_cap_rt_analysis(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap-rt of analysis: at most twice as many jobs of the share are queued as are running, or 40.';
+  'cap-rt of analysis: at most twice as many jobs of the share are queued as are running, or at most 40.';

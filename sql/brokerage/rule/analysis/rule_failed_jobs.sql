@@ -1,4 +1,4 @@
--- See analysis-load.md, failed-jobs. PanDA's code includes equality, and applies the rule only where the stabilizer
+-- See analysis-load.md, failed-jobs. PanDA's code accepts equality, and applies the rule only where the stabilizer
 -- applies.
 create or replace function brokerage.rule_failed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
@@ -18,5 +18,5 @@ $$;
 comment on function brokerage.rule_failed_jobs(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'failed-jobs: the number of jobs of the task that failed or were closed is less than twice the number that finished, '
-  'or less than MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (equality is accepted), stabilized_alone (only where '
-  'the jobs of the user may be limited), spares_merging, spares_absent (boolean).';
+  'or less than MIN_BAD_JOBS_TO_SKIP_PQ. Parameters (boolean): inclusive (equality is accepted), stabilized_alone (the '
+  'rule applies only where the jobs of the user may be limited), spares_merging, spares_absent.';

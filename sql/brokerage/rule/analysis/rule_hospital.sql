@@ -1,4 +1,4 @@
--- See analysis-candidates.md, hospital. This is a set rule, so a hospital queue is kept if no other queue is left.
+-- See analysis-candidates.md, hospital. As a set rule, it keeps a hospital queue if no other queue is left.
 create or replace function brokerage.rule_hospital(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

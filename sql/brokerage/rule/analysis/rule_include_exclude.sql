@@ -1,6 +1,6 @@
--- See analysis-candidates.md, include-exclude. PanDA's code applies the rule only with limitedSites, and the site has a
--- rule of its own. If the list contains AUTO, other queues are taken when none of the included ones is left. This is a
--- set rule, in which a reason that begins with ! always holds.
+-- See analysis-candidates.md, include-exclude. PanDA's code applies the rule only with limitedSites, and has another
+-- rule for site. If the list contains AUTO, other queues are taken when no included queue is left. In this set rule a
+-- reason that begins with ! always holds.
 create or replace function brokerage.rule_include_exclude(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- See analysis-load.md, overloaded. This is a set rule, but virtual placements are removed in any case.
+-- See analysis-load.md, overloaded. This is a set rule, but it always removes virtual placements.
 create or replace function brokerage.rule_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

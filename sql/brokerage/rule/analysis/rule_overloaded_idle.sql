@@ -1,5 +1,5 @@
--- See analysis-load.md, overloaded-idle. A queue where nothing runs is marked as a problem of the user there, whether
--- or not other queues are left.
+-- See analysis-load.md, overloaded-idle. An overloaded queue where nothing runs is marked, whether or not other queues
+-- are left.
 create or replace function brokerage.rule_overloaded_idle(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

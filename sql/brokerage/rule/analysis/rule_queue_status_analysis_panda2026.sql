@@ -1,5 +1,5 @@
--- See analysis-candidates.md, queue-status. A task that names a queue is kept only from offline queues, and only some
--- statuses reject at all. A list of sites counts under the same condition as in include-exclude: with limitedSites.
+-- See analysis-candidates.md, queue-status. Only some statuses reject a queue; if the task names queues, only offline
+-- does. A list of sites counts under the same condition as in include-exclude: with limitedSites.
 create or replace function brokerage.rule_queue_status_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

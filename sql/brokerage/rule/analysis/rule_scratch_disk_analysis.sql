@@ -1,5 +1,5 @@
--- See analysis-filters.md, scratch-disk. There is no smallest output, output is scaled by input MB in any unit, and
--- merge jobs have the same formula.
+-- See analysis-filters.md, scratch-disk. The output has no minimum and is scaled by the input in MB, whatever its unit
+-- is. Merge jobs have the same formula.
 create or replace function brokerage.rule_scratch_disk_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

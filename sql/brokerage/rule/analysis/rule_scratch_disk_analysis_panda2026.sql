@@ -1,4 +1,4 @@
--- See analysis-filters.md, scratch-disk. There is no smallest output; nGBPerJob gigabytes count if they are more.
+-- See analysis-filters.md, scratch-disk. The output has no minimum; nGBPerJob counts if it is more than the need.
 create or replace function brokerage.rule_scratch_disk_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

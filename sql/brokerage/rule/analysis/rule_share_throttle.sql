@@ -1,5 +1,5 @@
--- See analysis-throttles.md, share-throttle. The number of running slots at hi sites is the distance to the threshold
--- of class A. The comparison is cross-multiplied (conventions.md, Exact arithmetic).
+-- See analysis-throttles.md, share-throttle. The number of running slots at hi sites is the threshold of class A minus
+-- the remaining slots. The comparison is cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_share_throttle(t brokerage.task_facts) returns text
 language sql stable parallel safe as $$
   select case

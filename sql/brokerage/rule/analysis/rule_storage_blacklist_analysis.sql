@@ -1,4 +1,4 @@
--- See analysis-filters.md, storage-blacklist. The rule is the same as in production, but with one tag.
+-- See analysis-filters.md, storage-blacklist. The rule is the same as in production, but has only one tag.
 create or replace function brokerage.rule_storage_blacklist_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

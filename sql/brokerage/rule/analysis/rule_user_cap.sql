@@ -1,4 +1,4 @@
--- See analysis-throttles.md, user-cap. The limit of queued jobs is twice that of running ones. A cap of 0 or null is no
+-- See analysis-throttles.md, user-cap. The limit of queued jobs is twice that of running jobs. A cap of 0 or null is no
 -- cap.
 create or replace function brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe as $$
@@ -19,4 +19,4 @@ $$;
 
 comment on function brokerage.rule_user_cap(brokerage.task_facts, jsonb) is
   'user-cap: the running jobs and cores of the user, or of the working group, are not over the caps, and the queued '
-  'ones are not over twice the caps. Parameter spares_merging (boolean).';
+  'jobs and cores are not over twice the caps. Parameter spares_merging (boolean).';

@@ -11,4 +11,4 @@ $$;
 comment on function brokerage.rule_walltime_scout_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime-scout of analysis in panda2026: scouts and tasks of unknown walltime need a queue that allows them 864000 '
-  'HS06 s a core.';
+  'HS06 s per core.';

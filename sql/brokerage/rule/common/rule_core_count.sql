@@ -1,5 +1,5 @@
--- See production-filters.md, core-count. In panda2026 urgent tasks (priority 900, scouts) of any core count need
--- several cores, and a task pre-assigned to one queue is exempt.
+-- See production-filters.md, core-count. In panda2026 urgent tasks (priority 900 or scouts) whose jobs may have any
+-- number of cores need several cores, and a task pre-assigned to one queue is exempt.
 create or replace function brokerage.rule_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

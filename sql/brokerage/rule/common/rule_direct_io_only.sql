@@ -12,5 +12,5 @@ $$;
 
 comment on function brokerage.rule_direct_io_only(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'direct-io-only: a task that only reads directly needs direct access to the local storage. Parameter spares_merging '
-  '(boolean).';
+  'direct-io-only: a task whose input is only read directly needs direct access to the local storage. Parameter '
+  'spares_merging (boolean).';

@@ -1,5 +1,5 @@
--- See production-load.md, disk-io. The task's value is per core of the whole queue's slot, unless its jobs have one
--- core. It is compared exactly with the limit times the cores.
+-- See production-load.md, disk-io. The task's value is divided by the cores of the whole queue's slot, unless its jobs
+-- have one core. The comparison is exact: the limit is multiplied by the cores instead.
 create or replace function brokerage.rule_disk_io(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -18,4 +18,4 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_disk_io(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'disk-io: a task of high diskIO is rejected if the running jobs are over the limit (kB/s per core).';
+  'disk-io: a task of high diskIO is rejected if the average of the running jobs is over the limit (kB/s per core).';

@@ -1,5 +1,5 @@
--- See production-filters.md, memory. 0.9 of the memory must lie between minrss and maxrss, both of the whole slot. The
--- comparison is in tenths (conventions.md, Exact arithmetic).
+-- See production-filters.md, memory. 0.9 of the memory must lie between minrss and maxrss, which are limits of the
+-- whole slot. The comparison is in tenths (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_memory(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

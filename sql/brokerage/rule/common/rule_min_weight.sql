@@ -1,5 +1,5 @@
--- See production-weights.md, min-weight. The rule comes after all others; a bootstrap has weight 0 and is exempt. In
--- analysis (analysis-weights.md, min-weight) a pre-assigned queue that is left is also exempt.
+-- See production-weights.md, min-weight. The rule comes after all others; a bootstrap queue has weight 0 and is exempt.
+-- In analysis (analysis-weights.md, min-weight) a remaining pre-assigned queue is also exempt.
 create or replace function brokerage.rule_min_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

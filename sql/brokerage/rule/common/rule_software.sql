@@ -1,5 +1,5 @@
--- See software-check.md, software. Published software is compared when the facts are made; a reason of platform
--- resolution brings its own tag. In panda2026 ANY alone does not pass, and the fact is the whole verdict.
+-- See software-check.md, software. Published software is compared when the facts are made; a reason about the platform
+-- has its own tag. In panda2026 ANY by itself does not suffice, and the fact is the whole verdict.
 create or replace function brokerage.rule_software(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- See production-filters.md, storage-space. The raw free space must be over 200 GB.
+-- See production-filters.md, storage-space. The free space, without corrections, must be over 200 GB.
 create or replace function brokerage.rule_storage_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See production-filters.md, use-only-local-data. Files of size 0 also count, if the task has any input.
+-- See production-filters.md, use-only-local-data. If the task has any input, missing files of size 0 also count.
 create or replace function brokerage.rule_use_only_local_data(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See zero-share.md, zero-share. The sub-policy that decides is a fact.
+-- See zero-share.md, zero-share. The sub-policy that refuses the task is a fact.
 create or replace function brokerage.rule_zero_share(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,5 +1,5 @@
 -- See production-candidates.md, prod-initial-preassigned, and production-candidates.md, preassigned-merge. The
--- parameter by says which of the two it is.
+-- parameter by names the rule.
 create or replace function brokerage.candidate_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

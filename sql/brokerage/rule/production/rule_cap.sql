@@ -1,4 +1,4 @@
--- See production-load.md, cap. Both inequalities of the documentation are checked; if R = 0, only an empty queue
+-- See production-load.md, cap. The rule checks both inequalities of the documentation; if R = 0, only an empty queue
 -- passes.
 create or replace function brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text

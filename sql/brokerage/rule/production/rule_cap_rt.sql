@@ -1,5 +1,5 @@
--- See production-load.md, cap-rt. The rule applies to every queue with statistics of the task's resource types; the
--- share's running jobs count if they are more.
+-- See production-load.md, cap-rt. The rule applies to every queue with statistics of the task's resource types. R
+-- counts if it is more than the running jobs of these types.
 create or replace function brokerage.rule_cap_rt(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- See production-load.md, disk-io. The rule is the same as in documented, but the task's value is divided in whole
--- numbers.
+-- See production-load.md, disk-io. The rule is the same as in documented, but the quotient of the task's value is
+-- rounded down.
 create or replace function brokerage.rule_disk_io_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -17,4 +17,5 @@ $$;
 
 comment on function brokerage.rule_disk_io_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'disk-io of panda2026: a task of high diskIO is rejected if the running jobs are over the limit (kB/s per core).';
+  'disk-io of panda2026: a task of high diskIO is rejected if the average of the running jobs is over the limit (kB/s '
+  'per core).';

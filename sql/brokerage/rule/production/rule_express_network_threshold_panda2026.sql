@@ -1,5 +1,5 @@
--- See network.md, express-network-threshold. The rule applies if NW_ACTIVE is set, with the absolute tolerance of 1e-12
--- that documented has.
+-- See network.md, express-network-threshold. The rule applies if NW_ACTIVE is true. As in documented, the comparison
+-- has an absolute tolerance of 1e-12.
 create or replace function brokerage.rule_express_network_threshold_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.rule_high_prio_opportunistic(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'high-prio-opportunistic: tasks of high priority and scouts go only to queues associated with the nucleus.';
+  'high-prio-opportunistic: tasks of high priority and scouts go only to queues near the nucleus.';

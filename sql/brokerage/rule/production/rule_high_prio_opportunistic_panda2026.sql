@@ -1,5 +1,4 @@
--- See production-filters.md, high-prio-opportunistic. Tasks of high priority and scouts need pledged queues, not
--- associated ones.
+-- See production-filters.md, high-prio-opportunistic. Unlike in documented, the queue need not be near the nucleus.
 create or replace function brokerage.rule_high_prio_opportunistic_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

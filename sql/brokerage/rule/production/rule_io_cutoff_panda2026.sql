@@ -1,5 +1,5 @@
 -- See production-filters.md, io-cutoff. The rule rejects above the cutoffs, in whole MiB. As a set rule it rejects no
--- queue if no queue passes. It is applied first with copies on tape, then without (production-filters.md,
+-- queue if no queue passes. It is applied first with copies on tape, then without them (production-filters.md,
 -- io-cutoff-disk).
 create or replace function brokerage.rule_io_cutoff_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb

@@ -1,5 +1,5 @@
--- See network.md, link-blocked. A blocked link has closeness -1. In panda2026 links do not count if the nucleus is over
--- its cap or unwritable.
+-- See network.md, link-blocked. A blocked link has closeness -1. In panda2026 links are not checked if the nucleus is
+-- over its cap or unwritable.
 create or replace function brokerage.rule_link_blocked(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,5 +1,5 @@
--- See network.md, link-queue-cap. The rule rejects above NQUEUED_SAT_CAP. In panda2026 the cap itself rejects, and it
--- may be 0; an unknown link passes.
+-- See network.md, link-queue-cap. documented rejects above NQUEUED_SAT_CAP; panda2026 also rejects at the cap, which
+-- may be 0. An unknown link passes.
 create or replace function brokerage.rule_link_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

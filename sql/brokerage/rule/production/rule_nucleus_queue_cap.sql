@@ -1,5 +1,5 @@
--- See network.md, nucleus-queue-cap. The rule applies to all queues, including those of the nucleus. In panda2026 its
--- own storage is exempt, and the cap itself rejects.
+-- See network.md, nucleus-queue-cap. documented rejects all queues, including those of the nucleus. panda2026 exempts
+-- own queues, and also rejects at the cap.
 create or replace function brokerage.rule_nucleus_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,5 +1,5 @@
--- See production-filters.md, scratch-disk. maxwdir / cores must be larger than the need; both are multiplied by the
--- cores and compared in bytes.
+-- See production-filters.md, scratch-disk. maxwdir / cores must be larger than the need. Both sides are multiplied by
+-- the cores and compared in bytes.
 create or replace function brokerage.rule_scratch_disk(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

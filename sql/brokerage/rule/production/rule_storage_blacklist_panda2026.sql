@@ -1,5 +1,5 @@
--- See production-filters.md, storage-blacklist. The rule checks four activities of DATADISKs in this order. It does not
--- apply where storage-space has rejected.
+-- See production-filters.md, storage-blacklist. The rule checks four activities of DATADISKs and the sources of the
+-- input, in this order. It does not apply where storage-space has rejected.
 create or replace function brokerage.rule_storage_blacklist_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See production-filters.md, storage-space. The usable space counts, and equality passes.
+-- See production-filters.md, storage-space. The rule compares the usable space, and equality passes.
 create or replace function brokerage.rule_storage_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

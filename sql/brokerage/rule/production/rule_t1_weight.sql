@@ -1,5 +1,5 @@
--- See production-filters.md, t1-weight. The rule applies to weight -1 and normal jobs; in panda2026 to any negative
--- weight.
+-- See production-filters.md, t1-weight. The rule applies to t1Weight -1 and jobs that do not merge; in panda2026 to any
+-- negative t1Weight.
 create or replace function brokerage.rule_t1_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,5 +1,5 @@
--- See production-load.md, transferring-limit. The rule rejects above max(limit, 2 * running), counts all shares, and
--- has no exemption.
+-- See production-load.md, transferring-limit. The rule rejects above max(limit, 2 * running); jobs of all shares count,
+-- and no queue is exempt.
 create or replace function brokerage.rule_transferring_limit(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See production-filters.md, walltime-scout. The rule compares maxtime itself.
+-- See production-filters.md, walltime-scout. The rule compares maxtime itself with a day.
 create or replace function brokerage.rule_walltime_scout(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- See production-filters.md, walltime-scout. The need is a day at 10 HS06 a core; a queue without maxtime has no limit.
+-- See production-filters.md, walltime-scout. A job needs a day at 10 HS06 per core; a queue without maxtime passes.
 create or replace function brokerage.rule_walltime_scout_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -18,4 +18,4 @@ $$;
 comment on function brokerage.rule_walltime_scout_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'walltime-scout of panda2026: scouts, merge jobs and tasks of unknown walltime need a queue that allows them 864000 '
-  'HS06 s a core.';
+  'HS06 s per core.';

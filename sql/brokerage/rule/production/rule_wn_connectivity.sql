@@ -1,5 +1,5 @@
--- See production-filters.md, wn-connectivity. The rule applies if the task gives connectivity or stack; the stacks must
--- then be equal, and two unset stacks are equal.
+-- See production-filters.md, wn-connectivity. The rule applies if the task gives a connectivity or a stack. The stacks
+-- must then be equal; two unset stacks are equal.
 create or replace function brokerage.rule_wn_connectivity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

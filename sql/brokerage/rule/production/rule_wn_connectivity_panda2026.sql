@@ -1,4 +1,4 @@
--- See production-filters.md, wn-connectivity. A stack given only by the queue rejects no task.
+-- See production-filters.md, wn-connectivity. A stack that only the queue gives rejects no task.
 create or replace function brokerage.rule_wn_connectivity_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,6 +1,6 @@
 -- See task-brokerage.md, task-nucleus-list, and task-brokerage.md, task-preset-nucleus. Candidates are sites with a
--- queue of role nucleus; if a task already has its nucleus, only that nucleus. With satellites, a full-chain task also
--- gets sites with a bareNucleus mode (task-brokerage.md, task-nucleus-initial).
+-- queue of role nucleus; if a task already has its nucleus, only that nucleus. With the parameter satellites, sites
+-- with a bareNucleus mode are also candidates of a full-chain task (task-brokerage.md, task-nucleus-initial).
 create or replace function brokerage.candidate_nucleus(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -15,4 +15,5 @@ $$;
 
 comment on function brokerage.candidate_nucleus(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites (boolean).';
+  'task-nucleus-list, task-preset-nucleus: decides which nuclei enter the list of a task. Parameter satellites '
+  '(boolean).';

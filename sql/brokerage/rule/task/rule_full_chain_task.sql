@@ -19,5 +19,5 @@ language sql stable parallel safe as $$
 $$;
 
 comment on function brokerage.rule_full_chain_task(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'full-chain-task: a nucleus with bareNucleus=only takes only full chains; tasks of mode only, require and capable '
-  'need the nucleus that the documentation gives them.';
+  'full-chain-task: a nucleus with bareNucleus=only takes only full chains; tasks whose fullChain is only, require or '
+  'capable need a nucleus that the documentation allows for this value.';

@@ -1,4 +1,4 @@
--- See task-brokerage.md, nucleus-space. The demand counts in whole GB, and equality passes.
+-- See task-brokerage.md, nucleus-space. The demand is rounded to whole GB, and equality passes.
 create or replace function brokerage.rule_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
