@@ -163,7 +163,7 @@ WRONG = [
     ("acme", None, "PB001", "share is null"),
     ("nobody", 0.1, "PB001", "profile 'nobody' does not exist"),
     (None, 0.1, "PB001", "profile null does not exist"),
-    ("documented", 0.1, "PB001", "profile documented decides in setup grid already"),
+    ("documented", 0.1, "PB001", "profile documented already decides in setup grid"),
     ("panda2026", 0.1, "PB001", "profile panda2026 is based on panda2026, profile documented of setup grid on"
      " documented"),
 ]  # fmt: skip
