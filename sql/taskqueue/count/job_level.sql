@@ -1,5 +1,5 @@
--- ARCHITECTURE.md, Hot rows: a count is a snapshot plus the changes since then. The snapshot is that of the hand. The
--- jobs of the hand are looked up, even if they have gone; changes count all other jobs. One statement reads all of this.
+-- ARCHITECTURE.md, Hot rows: a count is a snapshot plus the changes since then. The snapshot is that of the hand. Jobs
+-- of the hand are looked up, even if they have gone; changes count all other jobs. One statement reads all of this.
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint)
 returns table (user_priority smallint, jobs bigint, first_id bigint)
 language sql stable rows 3 as $$

@@ -12,5 +12,5 @@ language sql stable rows 3 as $$
 $$;
 
 comment on function taskqueue.new_changes(text, bigint, xid8, xid8[]) is
-  'The changes of the jobs of a TaskQueue that a hand with this snapshot does not count. Any such change makes the hand '
-  'void.';
+  'The changes of the jobs of a TaskQueue that a hand with this snapshot does not count. Any such change makes the '
+  'hand void.';

@@ -8,5 +8,5 @@ language sql as $$
 $$;
 
 comment on function taskqueue.note_weight(text, text, text, float8, int) is
-  'Notes in taskqueue.owner_weight that an owner has one more (p_task_queues 1) or one fewer (-1) TaskQueue of this mean '
-  'weight.';
+  'Notes in taskqueue.owner_weight that an owner has one TaskQueue of this mean weight more (p_task_queues 1) or less '
+  '(-1).';

@@ -1,4 +1,4 @@
--- SHARES.md, Weight of a TaskQueue. A TaskQueue in which all jobs are held keeps its weight.
+-- SHARES.md, Weight of a TaskQueue. A TaskQueue that is empty or has only held jobs keeps its weight.
 create or replace function taskqueue.weight_of_task_queue(p_task_queue taskqueue.task_queue, p_ten_first boolean)
 returns table (weight float8)
 language sql stable rows 1 as $$

@@ -1,4 +1,4 @@
--- DRAWING.md, Next candidate: the short way of a match (taskqueue.match_job) begins here. Whole rows are returned, since
+-- DRAWING.md, Next candidate: the short way of a match (taskqueue.match_job) begins here. It returns whole rows, since
 -- each column costs a catalogue lookup at each level of the plan. Inlined by the planner.
 create or replace function taskqueue.known_lists(p_setup text, p_resource jsonb, p_cpu_time numeric, p_request_id uuid)
 returns table (

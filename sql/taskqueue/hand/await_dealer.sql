@@ -1,6 +1,6 @@
 -- HANDS.md, Beside a dealer: this is the only moment at which a match waits for another transaction. It waits only in
--- the first second of a statement, so that a call for many jobs does not wait for each. If the dealer was rolled back,
--- this call gets the row lock; the error gives the lock back, since otherwise no transaction could deal.
+-- the first second of a statement, so that a call for many jobs does not wait for each job. If the dealer was rolled
+-- back, this call gets the row lock; the error releases the lock, since otherwise no transaction could deal.
 create or replace function taskqueue.await_dealer(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_briefly boolean
 ) returns boolean

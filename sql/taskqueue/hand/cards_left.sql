@@ -19,6 +19,6 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.cards_left(taskqueue.hand, boolean, bigint[]) is
-  'The jobs of a hand that the next hand keeps: first its cards that are there (none if it is void), then its jobs '
+  'The jobs of a hand that the next hand keeps: first the cards that still wait (none if the hand is void), then jobs '
   'that are being taken (p_busy has their entries). cards: number of the jobs that are cards; used: number of cards '
   'that have gone; gone: user priorities of all jobs that have gone.';

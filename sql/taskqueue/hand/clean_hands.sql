@@ -1,4 +1,4 @@
--- HANDS.md, Exact counts: a change is removed when the hand counts it, since the next hand is dealt from this one.
+-- HANDS.md, Exact counts: a change is removed when the hand counts it, since the next hand is dealt from this hand.
 -- Hands and changes of deleted TaskQueues are also removed. Rows that another transaction has locked are left for the
 -- next call.
 create or replace function taskqueue.clean_hands(p_setup text) returns bigint

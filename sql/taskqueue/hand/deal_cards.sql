@@ -1,5 +1,5 @@
 -- HANDS.md, When a hand is dealt: if cards are missing for jobs that are taken together, a TaskQueue that was drawn for
--- several of them gets a hand with enough cards, as far as it has jobs. The other TaskQueues deal one by one.
+-- several of them gets a hand with enough cards, if it has enough jobs. The other TaskQueues deal one by one.
 create or replace function taskqueue.deal_cards(
   p_setup text, p_parsed taskqueue.parsed_description, p_streams taskqueue.stream[]
 ) returns boolean
@@ -33,5 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.deal_cards(text, taskqueue.parsed_description, taskqueue.stream[]) is
-  'Deals hands to the TaskQueues of streams that have fewer cards than streams, or a void hand. Returns whether there '
-  'is a new hand.';
+  'Deals hands to those TaskQueues of the streams that have fewer cards than streams, or a void hand. Returns whether '
+  'it dealt a hand.';

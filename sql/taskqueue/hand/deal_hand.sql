@@ -1,5 +1,5 @@
 -- HANDS.md, Dealing: a new hand takes the place of the old one, whose row is the dealer's lock. If only matches from
--- the hand changed the TaskQueue since it was dealt, the cards that are left come first, and new ones are drawn from
+-- the hand changed the TaskQueue since it was dealt, the cards that are left come first, and new cards are drawn from
 -- the other jobs. After any other change the hand is void: its cards are forgotten and all cards are drawn again,
 -- without the jobs that are being taken at this moment. Nobody sees a card before it is taken, so forgetting cards
 -- changes no distribution.
@@ -29,7 +29,7 @@ begin
          count(*) filter (where c.change < 0 and c.entry_id = any (v_hand.entry_ids))
     into v_own, v_void, v_arrived, v_struck
     from taskqueue.new_changes(p_setup, p_task_queue_id, v_hand.known_to, v_hand.in_flight) c;
-  if v_own then  -- this transaction may make more changes, and a snapshot does not tell them apart
+  if v_own then  -- this transaction may make more changes, which a snapshot does not distinguish from earlier ones
     return false;
   end if;
   for v_try in 0..1 loop

@@ -1,6 +1,6 @@
 -- DRAWING.md, Jobs of a TaskQueue: this is called if the job that was drawn first is locked or was just taken. The user
--- priorities come in the order of their keys, so that one whose jobs are all locked does not change the odds among the
--- others. For each of them, the first ten jobs by id are tried in drawn order, then the next ten.
+-- priorities come in the order of their keys, so that a user priority whose jobs are all locked does not change the
+-- odds among the others. For each of them, the first ten jobs by id are tried in drawn order, then the next ten.
 create or replace function taskqueue.draw_unlocked_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns taskqueue.job

@@ -1,5 +1,5 @@
--- DRAWING.md, Jobs of a TaskQueue: the next jobs of a TaskQueue, each drawn from the jobs that the earlier ones left.
--- First the user priorities are drawn, by one draw per user priority from the counts (order statistics). Then each job
+-- DRAWING.md, Jobs of a TaskQueue: the next jobs of a TaskQueue, each drawn from the jobs that the earlier draws left.
+-- First the user priorities are drawn from the counts, by one draw for each (order statistics). Then each job
 -- is drawn from the first ten of its user priority by id. With a seed, the first jobs are the same for any number of
 -- jobs.
 create or replace function taskqueue.drawn_jobs(
@@ -13,7 +13,7 @@ declare
   v_place int;
   v_pick int;
   v_first int[];  -- numbers of the first ten remaining jobs of a user priority
-  v_next int;  -- number of the job behind them
+  v_next int;  -- number of the job after v_first
   v_last int;  -- number of jobs that are left
   v_only int := array_position(p_jobs, (select sum(j) from unnest(p_jobs) j where j > 0));
 begin

@@ -14,6 +14,6 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.levels_left(taskqueue.hand, smallint[], smallint[]) is
-  'Numbers of the waiting jobs of the TaskQueue of a hand by user priority 0 to 10, and the first id of each. '
-  'left_jobs: the same numbers without the jobs that the next hand keeps (p_kept has their user priorities). p_gone: '
-  'user priorities of the jobs of the hand that have gone.';
+  'Numbers of the waiting jobs of the TaskQueue of a hand by user priority 0 to 10, and the first id of each user '
+  'priority. left_jobs: the same numbers without the jobs that the next hand keeps (p_kept has their user priorities). '
+  'p_gone: user priorities of the jobs of the hand that have gone.';

@@ -1,5 +1,5 @@
--- HANDS.md, A void hand: finds the jobs of a hand that are being taken now. Trying a lock is the only way to find out.
--- The subtransaction gives the locks back at once, so that no other match finds a job locked that is not being taken.
+-- HANDS.md, A void hand: finds the jobs of a hand that are being taken now. Trying to lock them is the only way. The
+-- subtransaction releases the locks at once, so that no other match takes them for those of a match.
 create or replace function taskqueue.locked_entries(p_setup text, p_job_ids bigint[], p_entry_ids bigint[])
 returns bigint[]
 language plpgsql as $$
@@ -19,4 +19,4 @@ exception when sqlstate 'UNDO0' then
 end $$;
 
 comment on function taskqueue.locked_entries(text, bigint[], bigint[]) is
-  'The entries of those given jobs (by id and entry) that have gone or that another transaction has locked.';
+  'The entries of the given jobs (by id and entry) that have gone or that another transaction has locked.';

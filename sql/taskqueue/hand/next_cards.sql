@@ -1,6 +1,6 @@
--- HANDS.md, Taking a card: the first cards of the hand whose jobs are there and not locked. They are locked now, and
--- taken after a second look at the hand. The function is declared stable although it locks, because PostgreSQL inlines
--- no volatile function. Where PostgreSQL cannot inline a call, it refuses the lock with an error.
+-- HANDS.md, Taking a card: the first cards of the hand whose jobs still wait and are not locked. They are locked now,
+-- and taken after the hand is checked again. The function is declared stable although it locks, because PostgreSQL
+-- inlines no volatile function. Where PostgreSQL cannot inline a call, it refuses the lock with an error.
 create or replace function taskqueue.next_cards(p_setup text, p_task_queue_id bigint, p_number bigint)
 returns setof taskqueue.card
 language sql stable rows 1 as $$

@@ -1,7 +1,7 @@
 -- HANDS.md, When a hand is dealt: a match found no card that it could take. A deal is in vain if jobs arrive faster
--- than cards are taken, since the hand is void before it is used. In that case jobs are drawn one at a time, and now
--- and then the changes are counted in a hand without cards, so that a draw has few of them to add up. If another
--- transaction is dealing, this call waits for its hand (HANDS.md, Beside a dealer).
+-- than cards are taken, since the hand is void before it is used. In that case jobs are drawn one at a time. A hand
+-- without cards counts the changes now and then, so that a draw has few of them to add up. If another transaction is
+-- dealing, this call waits for its hand (HANDS.md, Beside a dealer).
 create or replace function taskqueue.renew_hand(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text,
   p_may_wait boolean
@@ -50,7 +50,7 @@ begin
     end if;
     v_ended := case when p_may_wait then
                  taskqueue.await_dealer(p_setup, p_task_queue_id, v_hand.hand_id, v_hand.is_late) end;
-    if not v_ended and not v_hand.is_late then  -- the first that waited in vain: the next ones wait briefly
+    if not v_ended and not v_hand.is_late then  -- this was the first wait in vain: later calls wait briefly
       -- plan: a wait in vain
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       values (p_setup, p_task_queue_id, 0, 0);
@@ -61,6 +61,6 @@ begin
 end $$;
 
 comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, boolean) is
-  'Whether there is another hand to look at than p_hand_id: one that another transaction has dealt, or one dealt now. '
-  'False means that the job is drawn without a hand. p_may_wait: whether the transaction holds no lock for which a '
-  'dealer may wait.';
+  'Whether there is a newer hand than p_hand_id: one that another transaction has dealt, or one dealt now. False means '
+  'that the job is drawn without a hand. p_may_wait: whether the transaction holds no lock for which a dealer may '
+  'wait.';

@@ -1,5 +1,5 @@
 -- HANDS.md, Taking a card: takes a job for one stream that drew a TaskQueue, with the slots of limits that it needs.
--- The job is the one whose id was asked for, or comes from the hand, from a new hand, or from a draw without a hand.
+-- The job is the requested one (JobID), or comes from the hand, from a new hand, or from a draw without a hand.
 create or replace function taskqueue.take_alone(
   p_setup text, p_parsed taskqueue.parsed_description, p_stream taskqueue.stream, p_may_wait boolean
 ) returns taskqueue.stream[]

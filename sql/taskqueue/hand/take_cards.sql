@@ -1,5 +1,5 @@
 -- HANDS.md, Taking a card: a hand is checked again after its cards were locked. A transaction that deals again after a
--- change finds them locked, or makes this check fail. The cards of a hand that has become void stay where they are.
+-- change finds the cards locked, or makes this check fail. The cards of a hand that has become void stay untaken.
 create or replace function taskqueue.take_cards(p_setup text, p_streams taskqueue.stream[]) returns taskqueue.stream[]
 language plpgsql as $$
 declare

@@ -1,6 +1,6 @@
--- HANDS.md, Taking a card: the streams that drew the same TaskQueue take its cards in their order. The cards behind the
--- first stream that gets none stay where they are. Where cards are missing, hands are dealt once. One stream is left to
--- taskqueue.take_alone.
+-- HANDS.md, Taking a card: the streams that drew the same TaskQueue take its cards in their order. After the first
+-- stream that gets no card, no more cards are taken. Where cards are missing, hands are dealt once. A single stream is
+-- left to taskqueue.take_alone.
 create or replace function taskqueue.take_together(
   p_setup text, p_parsed taskqueue.parsed_description, p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
@@ -13,7 +13,7 @@ begin
   for v_turn in 0..1 loop
     exit when cardinality(v_left) < 2;
     v_locked := array(
-      -- drawn by TaskQueue comes first: a join in the other direction would lock the cards again for each stream
+      -- the drawn TaskQueues come first: a join in the other direction would lock the cards again for each stream
       -- plan: cards together
       with drawn as materialized (
         select q.task_queue_id, row_number() over (partition by q.task_queue_id order by c.place) as turn, c as card

@@ -1,9 +1,9 @@
 -- LEASES.md, Exactness of limits: before a job is taken, one free slot of every running limit at which its TaskQueue
 -- counts is locked, and the clock of every delay is tested and locked. A slot or clock that another transaction has
 -- locked makes the limit look reached until that transaction ends, so no call waits. Only matches lock these rows, and
--- a match that gives up leaves them locked until it commits. The end of a job never waits for them, since a free slot
--- and the slot of a job are different rows. (When both were one row, a match locked a slot that had been taken since
--- its snapshot, and the end of that job waited.)
+-- a match that gives up leaves them locked until its end. The end of a job never waits for them, since a free slot and
+-- the slot of a job are different rows. (When both were one row, a match locked a slot that had been taken since its
+-- snapshot, and the end of that job waited.)
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
 )

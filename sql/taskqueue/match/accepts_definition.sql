@@ -1,5 +1,5 @@
 -- Tests all conditions of a candidate that taskqueue.match_job cannot test itself. The candidate is in a posting list
--- of the bucket of the requested CPUTime, so the CPUTime of the known description does not count.
+-- of the bucket of the requested CPUTime, so the CPUTime of the known description does not matter.
 create or replace function taskqueue.accepts_definition(
   p_setup text, p_definition_id bigint, p_offer taskqueue.offer
 ) returns boolean

@@ -1,5 +1,5 @@
--- DRAWING.md, Agents that wait: a caller that keeps the snapshot of its last call learns of each job once. Changes that
--- a new hand has counted in between are gone from the table; in that case some agent is already matching there.
+-- DRAWING.md, Agents that wait: a caller that keeps the snapshot of its last call learns of each job once. If a new
+-- hand has counted changes in between, they are gone from the table; some agent is then already matching there.
 create or replace function taskqueue.arrivals(p_setup text, p_since pg_snapshot default null)
 returns table (snapshot pg_snapshot, definition_id bigint, cpu_time bigint, jobs bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp set enable_seqscan = off
@@ -27,5 +27,5 @@ end $$;
 
 comment on function taskqueue.arrivals(text, pg_snapshot) is
   'The requirements that got waiting jobs since a snapshot, with the number of jobs, the CPU bucket in seconds, and '
-  'the snapshot for the next call. One row without a definition means that there are none. A private caller sees only '
+  'the snapshot for the next call. One row without a definition means that no jobs arrived. A private caller sees only '
   'its own jobs. Errors: PB001 (isolation level), PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- Faults in a list of requests that make the whole call an error.
+-- These faults in a list of requests make the whole call an error.
 create or replace function taskqueue.check_requests(p_setup text, p_requests jsonb) returns void
 language plpgsql stable as $$
 declare

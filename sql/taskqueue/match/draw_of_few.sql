@@ -1,6 +1,6 @@
 -- DRAWING.md, Rare matches: the first TaskQueue in drawn order if few definitions match. These definitions were
 -- compared with the description before, whatever its CPUTime, so only a key and the present limits are needed. With one
--- seed a TaskQueue has the same key in every call, so skipping one does not change the keys of the others. CPU buckets
+-- seed a TaskQueue has the same key in every call, so skipping it does not change the keys of the others. CPU buckets
 -- are tried from the highest down until one has a TaskQueue. If candidates were already drawn in the first of them
 -- (taskqueue.next_candidate), the keys there are drawn under the condition that they lie above the last key.
 create or replace function taskqueue.draw_of_few(

@@ -1,5 +1,5 @@
--- DRAWING.md, Order of the draw and Rare matches: this part of a draw depends on the jobs before. A TaskQueue that gave
--- no job is skipped, and so are TaskQueues at a limit that other jobs have reached. After the first 32 rejected
+-- DRAWING.md, Order of the draw and Rare matches: this part of a draw depends on the jobs taken before. It skips a
+-- TaskQueue that gave no job, and TaskQueues at a limit that other jobs have reached. After the first 32 rejected
 -- candidates the matching definitions are searched and kept with the description. If they are many, the rest of the
 -- bucket is drawn with a key per TaskQueue.
 create or replace function taskqueue.draw_on(
@@ -49,5 +49,5 @@ begin
 end $$;
 
 comment on function taskqueue.draw_on(text, taskqueue.parsed_description, taskqueue.stream) is
-  'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0 means that there '
-  'is none. p_parsed: its description, with the facts that are known about it.';
+  'Draws TaskQueues for one stream until one matches, without those that gave no job; bucket_index 0 means that no '
+  'TaskQueue matches. p_parsed: the description of the stream, with the facts that are known about it.';

@@ -10,7 +10,7 @@ declare
   v_definition taskqueue.definition;
 begin
   perform taskqueue.require_own_job(v_identity, p_job_id);
-  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
+  v_identity.private := false;  -- the description alone defines the resource, not the identity of the caller
   v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
   v_state := taskqueue.state_of_job(p_setup, p_job_id);
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
@@ -35,5 +35,5 @@ end $$;
 
 comment on function taskqueue.explain_match(text, bigint, jsonb) is
   'Explains why a job matches a resource description or does not: one row per condition. The resource can get the job '
-  'exactly when all conditions hold; which of the matching jobs comes next is drawn. Errors: PB001 (description), '
-  'PB002 (setup or owner not granted), PB004 (no such job, or its requirements are forgotten).';
+  'exactly when all conditions hold; a draw decides which of the matching jobs comes next. Errors: PB001 '
+  '(description), PB002 (setup or owner not granted), PB004 (no such job, or its requirements are forgotten).';

@@ -1,5 +1,5 @@
--- MATCHING.md, Explanations, seen from the resource: the jobs that wait for it. Requirements that fail the same
--- conditions are one row. An open TaskQueue matches exactly when no condition fails.
+-- MATCHING.md, Explanations: the waiting jobs as a resource sees them. Requirements whose failing conditions are the
+-- same form one row. An open TaskQueue matches exactly when no condition fails.
 create or replace function taskqueue.explain_resource(p_setup text, p_resource jsonb)
 returns table (jobs bigint, task_queues bigint, failing text[], example bigint, wanted text, offered text)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
@@ -7,7 +7,7 @@ declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_offer taskqueue.offer;
 begin
-  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
+  v_identity.private := false;  -- the description alone defines the resource, not the identity of the caller
   v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
   return query
     with waiting as materialized (
@@ -41,5 +41,5 @@ end $$;
 comment on function taskqueue.explain_resource(text, jsonb) is
   'Waiting jobs that are not held, and their TaskQueues, by the conditions that the resource fails (condition names; '
   'empty if it matches), most jobs first. example is a TaskQueue of the requirements with the most jobs of the row; '
-  'wanted and offered are its failing conditions in words. A JobID in the description is ignored. Errors: PB001 '
+  'wanted and offered show its failing conditions in words. A JobID in the description is ignored. Errors: PB001 '
   '(description), PB002 (setup not granted).';

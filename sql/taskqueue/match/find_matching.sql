@@ -13,7 +13,7 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
-  if v_offer.owner_groups is not null then  -- a private pilot: by the index on owners
+  if v_offer.owner_groups is not null then  -- a private pilot: the search uses the index on owners
     -- plan: the search for what a private pilot matches
     select pg_current_snapshot(), coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
       into v_snapshot, v_ids, v_cpu_times

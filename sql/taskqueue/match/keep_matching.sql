@@ -1,7 +1,7 @@
 -- DRAWING.md, Rare matches: definitions are stored by CPU bucket, since a draw reads one bucket. A draw reads all kept
 -- definitions of the bucket, which takes longer than drawing candidates if too many match. This transaction may make
--- more definitions, so it counts as in flight. The tables are unlogged, so that a call without a match writes no WAL. A
--- caller that finds the row locked does not wait, and stores nothing. If the definitions have become too many, their
+-- more definitions, so it counts as in progress. The tables are unlogged, so that a call without a match writes no WAL.
+-- A caller that finds the row locked does not wait, and stores nothing. If the definitions have become too many, their
 -- rows stay, because another call may be reading them.
 create or replace function taskqueue.keep_matching(
   p_parsed_id bigint, p_ids bigint[], p_cpu_times bigint[], p_snapshot pg_snapshot

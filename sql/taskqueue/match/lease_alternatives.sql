@@ -1,5 +1,5 @@
 -- DRAWING.md, Many agents at once: handles one resource of each request. Requests with limits or a JobID follow those
--- that are drawn together (taskqueue.new_streams). A refused description is an error of its request.
+-- that are drawn together (taskqueue.new_streams). A refused description is an error of its request alone.
 create or replace function taskqueue.lease_alternatives(
   p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_alternative int
 ) returns setof taskqueue.answer
@@ -10,7 +10,7 @@ declare
   v_numbers int[];
   v_askers taskqueue.asker[];
   v_parsed taskqueue.parsed_description;
-  -- one element per request, so that its number is the subscript
+  -- one element per request; the number of the request is the subscript
   v_all taskqueue.parsed_description[] :=
     array_fill(null::taskqueue.parsed_description, array[cardinality(p_requests)]);
   v_leased taskqueue.stream[];
@@ -51,4 +51,4 @@ end $$;
 
 comment on function taskqueue.lease_alternatives(
   text, resource.identity, taskqueue.match_request[], int[], int) is
-  'Leases jobs for the open requests, for the resource of each at place p_alternative (from 0).';
+  'Leases jobs for the open requests: each one asks for its resource number p_alternative (from 0).';

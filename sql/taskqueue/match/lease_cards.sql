@@ -1,4 +1,4 @@
--- DRAWING.md, Guarantees of the draw: makes the leases of jobs that were taken, and does the steps that follow a match.
+-- DRAWING.md, Guarantees of the draw: makes the leases of the jobs taken, and does the steps that follow a match.
 create or replace function taskqueue.lease_cards(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[]
 ) returns void

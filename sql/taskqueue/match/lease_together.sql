@@ -1,11 +1,11 @@
 -- DRAWING.md, Guarantees of the draw: jobs for streams are leased in steps over sets. The distribution is the same as
 -- for one stream after the other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams
 -- draw a TaskQueue first (taskqueue.draw_together), and those that drew the same one take its cards in their order
--- (taskqueue.take_together). The first stream that gets none depends on what the ones before it left: it takes and
--- draws on alone (taskqueue.take_alone, taskqueue.draw_on), and the others go on behind it.
+-- (taskqueue.take_together). The first stream that gets no job depends on the jobs that the streams before it left. It
+-- takes and draws alone (taskqueue.take_alone, taskqueue.draw_on), and the streams behind it then continue together.
 create or replace function taskqueue.lease_together(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
-  p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- all rows that are locked or written have an id
+  p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- a transaction without an id locked no row yet
 ) returns taskqueue.stream[]
 language plpgsql as $$
 declare

@@ -12,5 +12,5 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.leased_jobs(text, taskqueue.stream[]) is
-  'The jobs that streams got, in the order of the streams, as the answer of a match shows them; with the number of the '
-  'request.';
+  'The jobs that streams got, in the order of the streams, as the answer of a match shows them, each with the number '
+  'of its request.';

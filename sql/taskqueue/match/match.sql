@@ -1,4 +1,4 @@
--- A match is stored in its lease, and in the history from the end of the lease on, so that a match writes one row
+-- A match is stored in its lease until the lease ends, and in the history afterwards, so that a match writes one row
 -- less. This view reads both.
 create or replace view taskqueue.match as
 select h.setup, h.at, h.job_id, h.attempt, h.task_queue_id, h.definition_id, h.cpu_time, h.owner_group, h.owner_dn,
@@ -18,4 +18,4 @@ comment on column taskqueue.match.task_queue_id is
 comment on column taskqueue.match.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.match.owner_group is 'Owner group.';
 comment on column taskqueue.match.owner_dn is 'Owner.';
-comment on column taskqueue.match.role_name is 'Database role that asked.';
+comment on column taskqueue.match.role_name is 'Database role that asked for the job.';

@@ -15,7 +15,7 @@ declare
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
-  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- all rows that are locked or written have an id
+  v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- a transaction without an id locked no row yet
   v_start record;
   v_parsed taskqueue.parsed_description;
   v_leased taskqueue.stream[];
@@ -23,7 +23,7 @@ declare
   v_above float8 := 1;  -- 1 - highest bound x key, the rest of the race
   v_place float8;
   v_list taskqueue.posting_list;
-  v_class int;  -- number of the weight class in its list
+  v_class int;  -- subscript of the weight class in its list
   v_queue record;
   v_card taskqueue.card;
 begin

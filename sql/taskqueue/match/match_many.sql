@@ -1,4 +1,4 @@
--- DRAWING.md, Many agents at once: requests of many resources in one transaction, for a service that speaks for them.
+-- DRAWING.md, Many agents at once: requests of many resources in one transaction, for a service that calls for them.
 -- Requests whose jobs can all be drawn side by side come first (taskqueue.lease_together), then the others in their
 -- order. A request that got no job for one resource asks for the next one in the next round. A refused request does not
 -- affect the others. The planner's settings are those of taskqueue.match_job.

@@ -1,5 +1,5 @@
--- DRAWING.md, Rare matches: definitions made after taskqueue.find_matching are tested each time, until they are
--- numerous enough for storing the result.
+-- DRAWING.md, Rare matches: definitions made after taskqueue.find_matching are tested each time, until there are enough
+-- of them to store the result.
 create or replace function taskqueue.new_matching(p_setup text, p_parsed taskqueue.parsed_description) returns bigint[]
 language plpgsql as $$
 declare
@@ -31,5 +31,5 @@ begin
 end $$;
 
 comment on function taskqueue.new_matching(text, taskqueue.parsed_description) is
-  'The matching definitions of a description that were made after taskqueue.find_matching; some of them may be kept by '
-  'now.';
+  'The matching definitions of a description that were made after taskqueue.find_matching; some of them may already be '
+  'kept.';

@@ -1,5 +1,5 @@
--- For a stream that another function began (taskqueue.match_job) or that draws on, named arguments give the differences
--- from the beginning. Inlined.
+-- For a stream that another function began (taskqueue.match_job) or that draws again, named arguments give the
+-- differences from a new stream. Inlined.
 create or replace function taskqueue.new_stream(
   p_number int, p_request int, p_token uuid, p_seed bigint, p_bucket_index int, p_is_seeded boolean default false,
   p_goes_alone boolean default false, p_tries int default 0, p_max_tries int default 8, p_last_key float8 default 0,
@@ -14,4 +14,4 @@ $$;
 comment on function taskqueue.new_stream(
   int, int, uuid, bigint, int, boolean, boolean, int, int, float8, boolean, bigint[], bigint, bigint, jsonb,
   taskqueue.card) is
-  'Makes a stream from the columns of taskqueue.stream; without the optional ones it is at its beginning.';
+  'Makes a stream from the columns of taskqueue.stream; without the optional ones, the stream is new.';

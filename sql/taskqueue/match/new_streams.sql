@@ -1,4 +1,4 @@
--- The randomness comes from the tokens, which an agent cannot choose. Streams that go alone follow the others.
+-- The randomness comes from the tokens, which an agent cannot choose. Streams that are handled alone follow the others.
 create or replace function taskqueue.new_streams(
   p_parsed taskqueue.parsed_description[], p_numbers int[], p_seed bigint default null
 ) returns taskqueue.stream[]
@@ -22,5 +22,5 @@ end $$;
 
 comment on function taskqueue.new_streams(taskqueue.parsed_description[], int[], bigint) is
   'Makes streams, numbered from 1, for which nothing is drawn yet. p_parsed and p_numbers: the description and the '
-  'number of jobs by number of request; a null description asks for no job. If p_seed is given, the draws follow from '
-  'it.';
+  'number of jobs by number of request; a null description asks for no job. If p_seed is given, it determines the '
+  'draws.';

@@ -1,5 +1,5 @@
--- LEASES.md, Repeated requests, for many requests at once. Ids are locked in their order, and the call does not wait:
--- an id that another transaction has locked is refused, since that call may still give it an answer.
+-- LEASES.md, Repeated requests, for many requests at once. Ids are locked in their order, and the call does not wait.
+-- It refuses an id that another transaction has locked, since that transaction may still give the id an answer.
 create or replace function taskqueue.open_requests(p_setup text, p_requests taskqueue.match_request[])
 returns setof taskqueue.answer
 language plpgsql as $$
@@ -20,10 +20,10 @@ begin
     select r.number, null::bigint, null::bigint, null::jsonb, null::int, null::text,
            coalesce(r.error,
                     jsonb_build_object('code', 'PB006', 'message', format('request id %s is busy', r.request_id),
-                                       'hint', 'The first call with it still runs. Ask again.'))
+                                       'hint', 'The first call with this id is still running. Ask again.'))
       from unnest(p_requests) r
      where r.error is not null or r.request_id = any (v_busy);
-  -- answers are looked up when all locks are held, so a call that had one of them has ended
+  -- answers are looked up when all ids are locked, so no other call with one of the ids is still running
   for v_request in
     select r.*
       from unnest(p_requests) r

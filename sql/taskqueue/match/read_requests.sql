@@ -24,7 +24,7 @@ begin
      cross join lateral (select case
        when r.subject is not null and not v_is_service
        then jsonb_build_object('code', 'PB002', 'message', 'subject is for the service alone',
-                               'hint', 'Leave it out: the login is who asks.')
+                               'hint', 'Leave it out: a request counts as one of the login.')
        when r.request_id is not null and r.turn > 1
        then jsonb_build_object('code', 'PB001', 'hint', 'Use a new request id for each request.',
                                'message', format('request id %s occurs twice in the call', r.request_id))

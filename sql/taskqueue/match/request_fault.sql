@@ -1,5 +1,5 @@
--- A request of taskqueue.match_many with a fault is refused before its resources are read. Inlined: it is not declared
--- immutable, since format is not.
+-- A request of taskqueue.match_many with a fault is refused before its resources are read. Inlined: the function is not
+-- declared immutable, since format is not.
 create or replace function taskqueue.request_fault(p_request jsonb) returns text
 language sql stable as $$
   select case

@@ -1,4 +1,4 @@
--- MATCHING.md, Condition JobID: there is no draw.
+-- MATCHING.md, Condition JobID: such a job is taken without a draw.
 create or replace function taskqueue.take_job(p_setup text, p_job_id bigint, p_task_queue_id bigint)
 returns taskqueue.card
 language plpgsql as $$

@@ -16,5 +16,5 @@ select q.setup, q.task_queue_id, j.held, j.user_priority, j.job_id, j.inserted_a
 
 comment on view taskqueue.first_job is
   'The waiting job with the lowest id, and the held job with the lowest id, for each TaskQueue and user priority. Ids '
-  'usually ascend with time, so one of these jobs has waited longest; a job that came back from a lease has waited less '
-  'than its id suggests.';
+  'usually ascend with time, so one of these jobs has waited longest; a job that came back from a lease has waited '
+  'less than its id suggests.';

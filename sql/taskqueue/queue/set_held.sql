@@ -33,5 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is
-  'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Holds are independent: '
-  'resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';
+  'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Holds are '
+  'independent: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';

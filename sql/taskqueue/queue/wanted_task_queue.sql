@@ -13,5 +13,5 @@ language sql stable rows 1 as $$
 $$;
 
 comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
-  'The TaskQueue of the job that an offer asks for. No row means that the job does not wait, is held, or has a '
+  'The TaskQueue of the job that an offer asks for. No row means that the job does not wait, is held, or is in a '
   'TaskQueue that does not match.';
