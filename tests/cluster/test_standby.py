@@ -239,7 +239,7 @@ def test_the_standby_says_what_only_the_primary_knows(pair: Pair, primary: Db, r
     assert here.keys() == there.keys()
     assert {seen for _, seen, _ in there.values()} == {seen - 1 for _, seen, _ in here.values()}
     assert "on the primary alone" not in here["all of them"][2]
-    assert there["all of them"][2].endswith("; this is a standby: the newest are known on the primary alone")
+    assert there["all of them"][2].endswith("; this is a standby: the newest ones are known on the primary alone")
 
     primary.execute("comment on database postgres is 'seen'")  # a commit since the standby was started
     pair.wait_until_it_streams()

@@ -1,4 +1,4 @@
--- A part of taskqueue.check_matching: the counts of jobs and TaskQueues, and the hands.
+-- This is the part of taskqueue.check_matching for the counts of jobs and TaskQueues, and for the hands.
 create or replace function taskqueue.check_counts(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'job_count',
@@ -55,4 +55,4 @@ $$;
 
 comment on function taskqueue.check_counts(text) is
   'Differences between derived data (counts of jobs, hands, weights of owners) and the jobs and TaskQueues from which '
-  'it is derived (HANDS.md). No row means that everything is right.';
+  'the data is derived (HANDS.md). No row means that everything is right.';

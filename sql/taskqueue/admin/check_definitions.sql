@@ -1,4 +1,4 @@
--- A part of taskqueue.check_matching.
+-- This is the part of taskqueue.check_matching for definitions.
 create or replace function taskqueue.check_definitions(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'definition', 'TaskQueue ' || q.task_queue_id, taskqueue.requirements_of_task_queue(q)::text,

@@ -1,4 +1,4 @@
--- A part of taskqueue.check_matching: the slots of limits on running jobs.
+-- This is the part of taskqueue.check_matching for the slots of limits on running jobs.
 create or replace function taskqueue.check_limits(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'limit_use', format('limit %s, job %s', limit_id, job_id),

@@ -1,4 +1,4 @@
--- A part of taskqueue.check_matching: posting lists, and whether a TaskQueue is open.
+-- This is the part of taskqueue.check_matching for posting lists, and for whether a TaskQueue is open.
 create or replace function taskqueue.check_postings(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'posting',

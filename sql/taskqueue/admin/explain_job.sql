@@ -1,6 +1,6 @@
 -- MATCHING.md, Explanations: for each condition, the number of kinds of resources seen lately that fail it. A kind that
 -- was parsed for taskqueue.find_reasons is not parsed again, unless limits are set at its site, since limits change
--- with each match. The kinds are those of taskqueue.resource_kind. Only those seen last are put together: kinds that
+-- with each match. The kinds are those of taskqueue.resource_kind, but only the kinds seen last are read: kinds that
 -- were rolled up, and kinds seen since then, with their rolled-up part.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint, p_kinds int default null)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
@@ -36,7 +36,7 @@ begin
                   else taskqueue.offer_once_made(p_setup, r.resource, v_identity) end as offer
         from kind r
         left join taskqueue.parsed_kinds(p_setup, array(select i.class from kind i)) k on k.class = r.class
-    ), wanted as materialized (  -- by the job alone, and so not for each kind
+    ), wanted as materialized (  -- these texts depend on the job alone, so they are not made for each kind
       select c.condition, c.wanted from taskqueue.condition(v_definition, null) c
     ), verdict as (
       select c.condition, count(*) filter (where not c.holds) as failing, count(*) as seen,
@@ -62,7 +62,7 @@ begin
            case when count(*) = 0 then 'no resource was seen lately'
                 when not bool_or(a.holds) then 'no resource seen lately fulfils all conditions'
                 else format('%s of %s kinds of resources match', count(*) filter (where a.holds), count(*)) end
-           || case when pg_is_in_recovery() then '; this is a standby: the newest are known on the primary alone'
+           || case when pg_is_in_recovery() then '; this is a standby: the newest ones are known on the primary alone'
                    else '' end
       from (select k.last_seen, coalesce(taskqueue.accepts(v_definition, k.offer), true) as holds  -- no condition fails
               from class k where k.offer is distinct from null) a
@@ -72,6 +72,6 @@ end $$;
 comment on function taskqueue.explain_job(text, bigint, int) is
   'Explains why a job waits. A row per condition says how many of the kinds of resources seen lately fail it, and when '
   'such a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time '
-  'when a matching one was last seen; on a standby its remark says that newer resources are known on the primary '
-  'alone. p_kinds limits the number of kinds, to those seen last; null means all. Errors: PB001 (p_kinds), PB002 '
-  '(setup or owner not granted), PB004 (no such job).';
+  'when a matching kind was last seen; on a standby its remark says that newer resources are known on the primary '
+  'alone. p_kinds: the number of kinds, the last seen ones; null means all. Errors: PB001 (p_kinds), PB002 (setup or '
+  'owner not granted), PB004 (no such job).';

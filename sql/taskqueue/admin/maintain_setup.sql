@@ -1,4 +1,3 @@
--- taskqueue.maintain for one setup.
 create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting, p_often boolean)
 returns table (step text, changed bigint)
 language plpgsql as $$
@@ -22,7 +21,7 @@ begin
   step := 'hands';
   v_task_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
   changed := taskqueue.deal_changed(p_setting, v_task_queue_ids) + taskqueue.clean_hands(v_setup);
-  -- mean weights change as jobs come and go: a change of a tenth is worth a new priority
+  -- mean weights change as jobs come and go: priorities follow once a weight has changed by a tenth
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q

@@ -5,7 +5,7 @@ language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
-  -- brokers do not enter the setup, so this waits for them; their counts are removed as well
+  -- brokers do not enter the setup, so this lock waits for them; their counts are removed as well
   perform from resource.setup s where s.setup = p_setup for update;
   delete from taskqueue.job j where j.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;

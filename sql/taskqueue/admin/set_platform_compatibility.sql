@@ -8,7 +8,7 @@ begin
      or exists (select from unnest(p_accepted) a where a = '' or a is null) then
     raise exception 'platform % cannot be compatible with %', coalesce(quote_literal(left(p_offered, 100)), 'null'),
       coalesce(left(p_accepted::text, 100), 'null')
-      using errcode = 'PB001', hint = 'Name platforms by non-empty texts; an empty list clears.';
+      using errcode = 'PB001', hint = 'Name platforms by non-empty texts; an empty list removes the earlier one.';
   end if;
   perform resource.require_short('platform', a) from (select p_offered union all select unnest(p_accepted)) p(a);
   perform taskqueue.reconfigure(p_setup);

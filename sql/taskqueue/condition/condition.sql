@@ -1,6 +1,6 @@
 -- MATCHING.md, Explanations: one row per condition, computed by the functions that taskqueue.accepts consists of, so
 -- that the filter and the explanation have one definition. It is a union instead of a list of values, so that a query
--- which names no wanted or offered text does not make these texts for each of hundreds of kinds of resources.
+-- that does not read wanted and offered does not make these texts for each of hundreds of kinds of resources.
 create or replace function taskqueue.condition(d taskqueue.definition, o taskqueue.offer)
 returns table (condition text, wanted text, offered text, holds boolean)
 language sql stable as $$

@@ -85,7 +85,7 @@ begin
   if not v_offer.required_tags <@ v_offer.tags then
     raise exception 'RequiredTag holds %, which the resource does not offer',
       resource.shown(p_resource -> 'RequiredTag')
-      using errcode = 'PB001', hint = 'RequiredTag may list only tags that Tag, NumberOfProcessors or WholeNode offers.';
+      using errcode = 'PB001', hint = 'RequiredTag may list only tags of Tag, NumberOfProcessors and WholeNode.';
   end if;
   if p_identity.private then
     v_offer.owner_dn := p_identity.owner_dn;

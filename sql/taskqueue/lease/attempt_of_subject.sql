@@ -1,5 +1,5 @@
 -- LEASES.md, Attempts: pilots of PanDA and DIRAC know no token. They send the id of the job, and PanDA's pilots also
--- the number of the attempt; the service knows their identity.
+-- send the number of the attempt; the service knows their identity.
 create or replace function taskqueue.attempt_of_subject(p_setup text, p_job_id bigint, p_attempt_number int)
 returns text language plpgsql stable as $$
 declare
@@ -13,7 +13,7 @@ begin
     from taskqueue.lease l
    where l.setup = p_setup and l.job_id = p_job_id and l.subject = v_subject
      and l.attempt = coalesce(p_attempt_number, l.attempt);
-  if v_attempt is null then  -- the end that it reported before
+  if v_attempt is null then  -- the subject may have reported the end already
     select taskqueue.attempt_text(e.attempts, e.token) into v_attempt
       from taskqueue.ended_by_subject(p_setup, p_job_id, v_subject) e
      where e.attempts = coalesce(p_attempt_number, e.attempts);
@@ -30,4 +30,5 @@ end $$;
 
 comment on function taskqueue.attempt_of_subject(text, bigint, int) is
   'The attempt by which the subject that calls through the service has a job, or ended it. A null number means any '
-  'attempt. Null if the call does not come through the service. Errors: PB003 (the subject does not have the job).';
+  'attempt. The result is null if the call does not come through the service. Errors: PB003 (the subject does not have '
+  'the job).';

@@ -1,5 +1,5 @@
--- LEASES.md, Ended jobs: leases that the caller has locked end, and the jobs are in taskqueue.ended from the same
--- commit on. This is the only place where a leased job ends.
+-- LEASES.md, Ended jobs: ends leases that the caller has locked; the same commit puts the jobs into taskqueue.ended.
+-- This is the only place where a leased job ends.
 create or replace function taskqueue.end_leases(
   p_setup text, p_ends taskqueue.lease_event[], p_sub_status text default null, p_skip_refused boolean default false
 ) returns bigint[]
@@ -43,6 +43,6 @@ begin
 end $$;
 
 comment on function taskqueue.end_leases(text, taskqueue.lease_event[], text, boolean) is
-  'Ends leased jobs, each with its outcome, gives their limit slots back, and returns these jobs. A brokered job gets '
-  'the matching status; the reason in its history is why, or the reason of the kill, or finish_job. With '
+  'Ends leased jobs, each with its outcome, frees their limit slots, and returns these jobs. A brokered job gets the '
+  'matching status; the reason in its history is the field why, else the reason of the kill, else finish_job. With '
   'p_skip_refused, a lease stays if the status of its job does not allow the end. Errors otherwise: PB005.';

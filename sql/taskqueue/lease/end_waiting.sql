@@ -1,4 +1,4 @@
--- A waiting job ends without having run. If an agent is taking the job, the call waits for that agent, which wins.
+-- A waiting job ends without having run. If an agent is taking the job, this call waits, and the agent gets the job.
 create or replace function taskqueue.end_waiting(
   p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null,
   p_sub_status text default null
@@ -35,4 +35,4 @@ begin
 end $$;
 
 comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
-  'Ends a waiting job; returns its TaskQueue, or null if it does not wait. Errors: PB002 (not the caller''s).';
+  'Ends a waiting job; returns its TaskQueue, or null if it does not wait. Errors: PB002 (not the caller''s job).';

@@ -1,4 +1,4 @@
--- LEASES.md, Attempts: the history names who ended an attempt; an id that ended before has older entries.
+-- LEASES.md, Attempts: the history names the subject that ended an attempt; an id that ended before has older entries.
 create or replace function taskqueue.ended_by_subject(p_setup text, p_job_id bigint, p_subject text)
 returns setof taskqueue.ended language sql stable as $$
   select e.*

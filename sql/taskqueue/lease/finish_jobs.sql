@@ -45,5 +45,5 @@ end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
   'Ends many jobs, given as [{job_id, attempt, outcome}] (the default outcome is finished). Each answer is the '
-  'outcome, stale or refused, with the reason. subject and attempt_number: as for taskqueue.report_jobs. Errors: PB001 '
+  'outcome, or stale or refused with a reason. subject and attempt_number as for taskqueue.report_jobs. Errors: PB001 '
   '(not such a list), PB002 (setup not granted, subject).';

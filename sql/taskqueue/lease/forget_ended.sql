@@ -16,11 +16,11 @@ begin
     returning e.job_id
   )
   select array_agg(g.job_id) into v_gone from gone g;
-  -- a new insertion of the id deletes the ended row first, so its new payload is not among these
+  -- a new insertion of the id deletes the ended row first, so this does not remove its new payload
   perform workload.forget_payloads(p_setup, v_gone);
   return coalesce(cardinality(v_gone), 0);
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
-  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
-  'come back. Their payloads are removed. Errors: PB001, PB002 (setup not granted).';
+  'Forgets the jobs that ended at least p_older_than ago, with their payloads; returns how many. The attempts of such '
+  'an id start at 1 again if it is inserted again. Errors: PB001, PB002 (setup not granted).';

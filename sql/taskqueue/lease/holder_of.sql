@@ -1,4 +1,4 @@
--- LEASES.md, Attempts: an agent learns only that its attempt is stale; operators see the holder of the job.
+-- LEASES.md, Attempts: an agent is told only that its attempt is stale; operators see the holder of the job.
 create or replace function taskqueue.holder_of(p_setup text, p_job_id bigint) returns text
 language sql stable as $$
   select coalesce(

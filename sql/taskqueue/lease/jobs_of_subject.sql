@@ -27,6 +27,6 @@ end $$;
 
 comment on function taskqueue.jobs_of_subject(text, bigint[]) is
   'Selects, from up to 10,000 jobs, those that the subject calling through the service has (state matched or running) '
-  'or ended (the state is the outcome). status: PanDA''s (sent = matched; a brokered job has its own). attempt_number: '
-  'number of its attempt. There are no rows if the call does not come through the service. Errors: PB001 (too many), '
-  'PB002 (setup not granted). Sources: DIRAC 9.1, getJobsStatus; PanDA, getStatus.';
+  'or ended (the state is the outcome). status: PanDA''s status (sent = matched; a brokered job has its own). '
+  'attempt_number: number of its attempt. There are no rows if the call does not come through the service. Errors: '
+  'PB001 (too many), PB002 (setup not granted). Sources: DIRAC 9.1, getJobsStatus; PanDA, getStatus.';

@@ -1,4 +1,4 @@
--- LEASES.md, Repeated requests: a match may be repeated after its lease has gone. After a clock was set back, two
+-- LEASES.md, Repeated requests: a match may be repeated after its lease has ended. If the clock was set back, two
 -- matches with one request id may both be recent, or a newer call may have an answer; the newest answer stays.
 create or replace function taskqueue.keep_leased_answers(p_leases taskqueue.lease[]) returns void
 language plpgsql as $$

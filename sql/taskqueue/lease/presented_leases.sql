@@ -1,6 +1,6 @@
 -- LEASES.md, Attempts: every call about leased jobs presents their attempts. Leases are locked in the order of the
--- arrays; the call does not wait for a lease with another attempt. It does wait for an earlier identical call that is
--- still running (whose client may have given up).
+-- arrays. The call does not wait for a lease with another attempt, but it waits for an earlier identical call that is
+-- still running (its client may have given up).
 create or replace function taskqueue.presented_leases(
   p_setup text, p_job_ids bigint[], p_attempts text[], p_events text[] default null, p_numbers int[] default null,
   p_subjects text[] default null, p_alone boolean[] default null
@@ -32,5 +32,5 @@ end $$;
 
 comment on function taskqueue.presented_leases(text, bigint[], text[], text[], int[], text[], boolean[]) is
   'Locks and returns the leases that a call presents by their attempts (through the service by subject and number), '
-  'each with its event. Elements that go alone are skipped. Errors: PB002 (a subject, from another login than the '
-  'service).';
+  'each with its event. Elements that are handled alone are skipped. Errors: PB002 (a login other than the service '
+  'gives a subject).';

@@ -1,6 +1,6 @@
--- LEASES.md, Leases. Digits in a text are also an id: clients whose numbers are too small for a bigint (JavaScript's)
--- get and send ids as texts. The arrays are in the order of ids, so that two batches do not deadlock. An element goes
--- alone if its job is named twice, or if its event is not one of those that are known.
+-- LEASES.md, Leases. Digits in a text are also an id: clients whose numbers cannot hold a bigint (JavaScript) get and
+-- send ids as texts. The arrays are in the order of ids, so that two batches do not deadlock. An element is handled
+-- alone if its job is named twice, or if its event is not a known one.
 create or replace function taskqueue.read_reports(
   p_reports jsonb, p_keys text[], p_key text default null, p_default text default null, p_known text[] default null,
   out job_ids bigint[], out attempts text[], out numbers int[], out events text[], out subjects text[],
@@ -56,4 +56,4 @@ end $$;
 comment on function taskqueue.read_reports(jsonb, text[], text, text, text[]) is
   'The checked elements of a call about many leased jobs, as arrays in the order of job ids. An element is an object '
   'with a job_id (a number, or its digits as a text), known keys, and the event at p_key (by default p_default). '
-  'alone: whether the element cannot go together with the others. Errors: PB001, naming the element.';
+  'alone: whether the element cannot be handled together with the others. Errors: PB001, naming the element.';

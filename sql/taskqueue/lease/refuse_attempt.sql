@@ -1,4 +1,4 @@
--- LEASES.md, Attempts: an agent learns only that its attempt is stale. An unknown job also gives PB003, so that the
+-- LEASES.md, Attempts: an agent is told only that its attempt is stale. An unknown job also gives PB003, so that the
 -- agent stops: the job may have been forgotten.
 create or replace function taskqueue.refuse_attempt(p_setup text, p_job_id bigint, p_attempt text) returns void
 language plpgsql as $$

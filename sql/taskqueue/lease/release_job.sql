@@ -1,5 +1,5 @@
 -- LEASES.md, Returned jobs: a returned job keeps its id, user priority and count of attempts; its requirements stay
--- with the lease, so a TaskQueue that has vanished is opened again. A job that is marked for kill does not go back.
+-- with the lease, so a TaskQueue that was removed is opened again. A job that is marked for kill does not go back.
 create or replace function taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan

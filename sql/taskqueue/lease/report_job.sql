@@ -29,4 +29,4 @@ end $$;
 comment on function taskqueue.report_job(text, bigint, text, text) is
   'A report of the agent that has the job: starting, running, holding or transferring; null means a heartbeat. The '
   'answer is continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 '
-  '(stale attempt, or no such job), PB005 (the status of a brokered job does not allow this one).';
+  '(stale attempt, or no such job), PB005 (the status of a brokered job does not allow the reported status).';

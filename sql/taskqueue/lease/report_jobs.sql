@@ -48,6 +48,6 @@ end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
   'Takes reports of many jobs, [{job_id, attempt, status}] (the default status is running, null means a heartbeat). '
-  'Each answer is continue, kill, stale (stop working on it) or refused, with the reason. Only the service gives a '
-  'subject, the identity that reports; attempt_number, or nothing, then selects the attempt of that subject. Errors: '
-  'PB001 (not such a list), PB002 (setup not granted, subject).';
+  'Each answer is continue, kill, stale (stop working on the job) or refused, with the reason. Only the service gives '
+  'a subject, the identity that reports; the attempt is then the one of that subject, with attempt_number if given. '
+  'Errors: PB001 (not such a list), PB002 (setup not granted, subject).';

@@ -9,4 +9,4 @@ begin
 end $$;
 
 comment on function taskqueue.require_reason(text, text) is
-  'Refuses a missing or long reason of a cancellation. Errors: PB001.';
+  'Refuses a cancellation whose reason is missing or too long. Errors: PB001.';

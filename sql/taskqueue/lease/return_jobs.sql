@@ -43,4 +43,4 @@ end $$;
 
 comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
   'Puts leased jobs back into TaskQueues of their requirements and keeps their attempts; returns the TaskQueue of the '
-  'last job. Errors: PB005 (the status of a brokered job does not allow it).';
+  'last job. Errors: PB005 (the status of a brokered job does not allow the return).';

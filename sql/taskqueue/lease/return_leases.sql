@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function taskqueue.return_leases(text, bigint[], text) is
-  'Puts the leased ones of the given jobs back into their TaskQueues; jobs marked for kill end as cancelled. Errors: '
-  'PB005 (the state of a brokered job does not allow it).';
+  'Puts those of the given jobs that are leased back into their TaskQueues; jobs marked for kill end as cancelled. '
+  'Errors: PB005 (the status of a brokered job does not allow the return).';

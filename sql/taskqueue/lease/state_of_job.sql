@@ -1,4 +1,4 @@
--- LEASES.md, Ended jobs: the states of a job here are waiting (or held), leased (matched or running) and ended.
+-- LEASES.md, Ended jobs: the states of a job in this schema are waiting (or held), leased (matched, running) and ended.
 create or replace function taskqueue.state_of_job(p_setup text, p_job_id bigint) returns text
 language plpgsql stable as $$
 declare

@@ -1,4 +1,4 @@
--- DRAWING.md, Agents that wait: makes the same tests as taskqueue.find_matching, for definitions that have just got jobs.
+-- DRAWING.md, Agents that wait: makes the same tests as taskqueue.find_matching, for definitions that just got jobs.
 create or replace function taskqueue.matching_definitions(p_setup text, p_definition_ids bigint[], p_resources jsonb)
 returns table (resource int, definition_id bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp set enable_seqscan = off

@@ -1,4 +1,4 @@
--- LEASES.md, Payloads. An inserted job differs from the job of a task that was loaded with the same id later.
+-- LEASES.md, Payloads. An inserted job is not the same as the job of a task that was loaded with the same id later.
 create or replace function taskqueue.own_payload(p_setup text, p_job_id bigint) returns jsonb
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
@@ -12,5 +12,5 @@ begin
 end $$;
 
 comment on function taskqueue.own_payload(text, bigint) is
-  'The payload of a job of the calling submitter, or of its task; null if there is none or it was forgotten. Errors: '
-  'PB002 (setup or owner not granted), PB004 (its owner is not known).';
+  'The payload of a job of the calling submitter, or of its task; null if it has none or it was forgotten. Errors: '
+  'PB002 (setup or owner not granted), PB004 (the owner of the job is not known).';

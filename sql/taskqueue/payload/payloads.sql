@@ -1,4 +1,4 @@
--- LEASES.md, Payloads: a caller that has the attempts gets the payloads of all jobs of a call at once, after the match.
+-- LEASES.md, Payloads: after a match, a caller gets the payloads of all its jobs at once if it has their attempts.
 create or replace function taskqueue.payloads(p_setup text, p_leases jsonb)
 returns table (job_id bigint, payload jsonb)
 language plpgsql stable

@@ -1,5 +1,5 @@
 -- The limit is a setting of this schema, which workload does not know, and a world may contain the setting together
--- with its tasks. So a caller that loads tasks calls this when all is stored, in the same transaction.
+-- with its tasks. So a caller that loads tasks calls this after everything is stored, in the same transaction.
 create or replace function taskqueue.require_task_payloads(p_setup text, p_task_ids bigint[]) returns void
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin

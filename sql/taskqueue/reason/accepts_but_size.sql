@@ -1,6 +1,6 @@
 -- MATCHING.md, Reasons: tests taskqueue.accepts without the conditions that a larger resource would pass: CPUTime,
--- MaxRAM, limits, and the tags that taskqueue.tags_offered makes of processors. Inlined. The function repeats the
--- conjunction, since a call of it within taskqueue.accepts would be planned with every match;
+-- MaxRAM, limits, and the tags that taskqueue.tags_offered makes of processors. Inlined. The conditions are repeated,
+-- since a call within taskqueue.accepts would be planned with every match;
 -- tests/core/taskqueue/test_reasons.py compares both.
 create or replace function taskqueue.accepts_but_size(
   p_definition taskqueue.definition, p_tags text[], p_offer taskqueue.offer
@@ -22,5 +22,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.accepts_but_size(taskqueue.definition, text[], taskqueue.offer) is
-  'Whether a definition matches an offer apart from CPU time, memory, processors and limits; p_tags: its tags without '
-  'those of processors (taskqueue.tags_but_size).';
+  'Whether a definition matches an offer apart from CPU time, memory, processors and limits; p_tags: the tags of the '
+  'definition without those of processors (taskqueue.tags_but_size).';

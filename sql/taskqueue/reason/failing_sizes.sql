@@ -4,7 +4,7 @@ declare
   v_identity resource.identity;
   v_definition taskqueue.definition;
 begin
-  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
+  v_identity.private := false;  -- the description alone defines the resource, not the identity of the caller
   select d.* into v_definition from taskqueue.definition d
    where d.setup = (p_found).setup and d.definition_id = (p_found).definition_id;
   return (select string_agg(format('%s (wanted: %s; offered: %s)', c.condition, c.wanted, c.offered), ', '

@@ -1,8 +1,8 @@
 -- MATCHING.md, Reasons. The search looks for a resource that fits and has no limit reached, among the kinds seen
--- lately, beginning with the last one that got a job, and ends with the first hit. Only requirements that nothing fits
--- are compared with every kind, once; a kind that comes later is compared with them (taskqueue.note_kinds). The reason
--- is found again after a quarter of an hour, since another kind may have got a job, and at once if limits or the age of
--- the kind decide.
+-- lately, beginning with the last one that got a job, and ends with the first hit. Only requirements that no resource
+-- fits are compared with every kind, once; a later kind is compared with them (taskqueue.note_kinds). The reason is
+-- found again after a quarter of an hour, since another kind may have got a job, and in every call if it depends on
+-- limits or on the age of the kind.
 create or replace function taskqueue.find_reasons(p_setup text, p_most interval default '500 milliseconds')
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
@@ -17,7 +17,7 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_most is null or p_most not between interval '0' and interval '1 day' then
-    raise exception 'most is %, which is no time', coalesce(p_most::text, 'null')
+    raise exception 'most is %, which is not a valid time', coalesce(p_most::text, 'null')
       using errcode = 'PB001', hint = 'Give an interval such as 500 milliseconds, of at most a day.';
   end if;
   v_end := clock_timestamp() + p_most;
@@ -51,7 +51,7 @@ begin
                 or r.found_at not between v_now - interval '15 minutes' and v_now)
         or r.reason = 'too_large' and c.class is null
      order by r.found_at nulls first, w.definition_id);
-  -- note_kinds leaves kinds over only when the time is up, so a search sees every kind
+  -- note_kinds leaves out kinds only when the time is up, so a search sees every kind
   while v_done < cardinality(v_due) and clock_timestamp() < v_end loop
     v_began := clock_timestamp();
     changed := changed + taskqueue.search_reasons(p_setup, v_due[v_done + 1 : v_done + v_chunk], v_seen_since, v_now);
@@ -68,6 +68,6 @@ begin
 end $$;
 
 comment on function taskqueue.find_reasons(text, interval) is
-  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most sets; a call '
-  'during another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls '
+  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most. A call during '
+  'another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls '
   'it every few seconds (loop summarize). Errors: PB001 (p_most), PB002 (setup not granted).';

@@ -14,4 +14,4 @@ comment on column taskqueue.found_reason.kept is 'Reason of the requirements; nu
 comment on column taskqueue.found_reason.kind is 'Kind of resource that the reason names; null if there is none.';
 comment on column taskqueue.found_reason.seen_since is 'Time since when a resource must have asked to count as seen.';
 comment on column taskqueue.found_reason.overtaken_at is
-  'When the kind of resource last got a job of other requirements, from a sample; null if it is not known.';
+  'When the kind of resource last got a job of other requirements, from a sample; null if this is not known.';

@@ -1,5 +1,5 @@
 -- New kinds of resources (after a change of the configuration, all kinds) are parsed once and compared with the
--- requirements that no resource fits, which no other call compares again. Hashes find the few requirements that may fit
+-- requirements that no resource fits; no other call compares these again. Hashes find the few requirements that may fit
 -- (taskqueue.search_keys), whatever their tags.
 create or replace function taskqueue.note_kinds(p_setup text, p_now timestamptz, p_end timestamptz)
 returns bigint
@@ -13,7 +13,7 @@ declare
   v_may_fit boolean := exists (select from taskqueue.waiting_reason r
                                 where r.setup = p_setup and r.reason in ('no_resource_seen', 'too_large'));
 begin
-  v_identity.private := false;  -- the resource is the described one, whatever the identity of the caller
+  v_identity.private := false;  -- the description alone defines the resource, not the identity of the caller
   for v_kind in
     select c.class, c.resource
       from taskqueue.resource_class c
@@ -46,5 +46,5 @@ begin
 end $$;
 
 comment on function taskqueue.note_kinds(text, timestamptz, timestamptz) is
-  'Parses the kinds of resources that are new (taskqueue.kind_offer), and finds the requirements that they are the '
-  'first to fit, until p_end (by the clock of the server); returns how many were new.';
+  'Parses the new kinds of resources (taskqueue.kind_offer), and finds the requirements that they are the first to '
+  'fit, until p_end (by the clock of the server); returns how many kinds were new.';

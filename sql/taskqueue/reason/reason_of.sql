@@ -1,4 +1,4 @@
--- MATCHING.md, Reasons: a waiting job has one word, by the order of precedence there. Inlined.
+-- MATCHING.md, Reasons: a waiting job has one reason word, by the order of precedence there. Inlined.
 create or replace function taskqueue.reason_of(
   p_found taskqueue.found_reason, p_held boolean, p_inserted_at timestamptz
 ) returns text

@@ -1,6 +1,6 @@
 -- The searches look for a kind of resource for each definition, the best first: seen lately and free; seen lately and
--- at a limit; not seen lately; too small in the fewest ways. Each search runs only if those before it found nothing,
--- and the first three end with their first hit.
+-- at a limit; not seen lately; failing the fewest conditions of size. Each search runs only if the earlier ones found
+-- nothing, and the first three end with their first hit.
 create or replace function taskqueue.search_reasons(
   p_setup text, p_definition_ids bigint[], p_seen_since timestamptz, p_now timestamptz
 ) returns bigint

@@ -1,4 +1,3 @@
--- The view reads every waiting job once.
 create or replace view taskqueue.waiting_group as
 select f.setup, f.task_queue_id, f.definition_id, f.owner_group, f.cpu_time,
        taskqueue.reason_of(f, n.held, n.oldest_at) as reason, sum(n.jobs)::bigint as jobs, min(n.oldest_at) as oldest_at
@@ -10,7 +9,7 @@ select f.setup, f.task_queue_id, f.definition_id, f.owner_group, f.cpu_time,
  group by f.setup, f.task_queue_id, f.definition_id, f.owner_group, f.cpu_time, 6;
 
 comment on view taskqueue.waiting_group is
-  'Waiting jobs by TaskQueue and reason. The view reads every waiting job. Restrict the setup.';
-comment on column taskqueue.waiting_group.reason is 'Why they wait (taskqueue.reason_of).';
+  'Waiting jobs by TaskQueue and reason. The view reads every waiting job, so restrict the setup.';
+comment on column taskqueue.waiting_group.reason is 'Why the jobs wait (taskqueue.reason_of).';
 comment on column taskqueue.waiting_group.jobs is 'Number of jobs.';
 comment on column taskqueue.waiting_group.oldest_at is 'When the oldest of them was inserted.';

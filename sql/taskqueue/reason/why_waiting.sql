@@ -1,4 +1,4 @@
--- The words are for the person whose job waits; taskqueue.explain_job has every condition.
+-- The text is for the person whose job waits; taskqueue.explain_job shows every condition.
 create or replace function taskqueue.why_waiting(
   p_found taskqueue.found_reason, p_held boolean, p_inserted_at timestamptz
 ) returns text
@@ -26,5 +26,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.why_waiting(taskqueue.found_reason, boolean, timestamptz) is
-  'Why a job waits, in words and with the figures: explains the word of taskqueue.reason_of. p_held: whether the job '
+  'Why a job waits, as a sentence with figures that explains the word of taskqueue.reason_of. p_held: whether the job '
   'itself is held.';

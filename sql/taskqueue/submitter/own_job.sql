@@ -16,5 +16,5 @@ begin
 end $$;
 
 comment on function taskqueue.own_job(text, bigint) is
-  'The place of a job of the calling submitter, the time since when it has been there, and why it waits; ended jobs '
+  'The place of a job of the calling submitter, since when it has been there, and why it waits; ended jobs '
   'are included. Errors: PB002 (setup or owner not granted), PB004 (no such job, or its owner is not known any more).';

@@ -66,6 +66,6 @@ begin
 end $$;
 
 comment on function taskqueue.own_jobs(text, bigint, int, text) is
-  'Waiting and leased jobs of the calling submitter, the highest ids first: those below p_after, at most p_limit (null '
-  'means all), in one state (waiting, held, leased). A generic identity gets the jobs of every owner. Errors: PB001 '
-  '(limit, state), PB002 (setup not granted).';
+  'Waiting and leased jobs of the calling submitter, the highest ids first: those with ids below p_after, at most '
+  'p_limit (null means all), in one state (waiting, held, leased). A generic identity gets the jobs of every owner. '
+  'Errors: PB001 (limit, state), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- The sources of the owner of a job: its TaskQueue, its lease, the job of brokerage (lifecycle.requirements_of makes
--- the owner from its user and share), and the history of its last match, or of its end if it was waiting.
+-- The owner of a job comes from its TaskQueue, its lease, the job of brokerage (lifecycle.requirements_of makes the
+-- owner from its user and share), or the history of its last match, or of its end if it was waiting.
 create or replace function taskqueue.owner_of_job(p_setup text, p_job_id bigint)
 returns table (owner_dn text, owner_group text)
 language sql stable as $$

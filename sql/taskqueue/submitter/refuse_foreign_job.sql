@@ -8,5 +8,5 @@ begin
 end $$;
 
 comment on function taskqueue.refuse_foreign_job(resource.identity, bigint) is
-  'Raises the error that a job does not belong to a private submitter, and names the identity of the submitter. '
+  'Raises the error that a job does not belong to a private submitter; it names the identity of the submitter. '
   'Errors: PB002.';

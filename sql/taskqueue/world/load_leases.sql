@@ -40,7 +40,7 @@ begin
                and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), true);
     perform taskqueue.keep_leased_answers(array(select l from taskqueue.lease l
                                                  where l.setup = p_setup and l.job_id = v_lease.id));
-    perform workload.forget_payloads(p_setup, array[v_lease.id])  -- those of another job with this id
+    perform workload.forget_payloads(p_setup, array[v_lease.id])  -- the payload of another job with this id
       where not exists (select from taskqueue.lease l
                          where l.setup = p_setup and l.job_id = v_lease.id
                            and taskqueue.attempt_text(l.attempt, l.token) = v_lease.attempt);

@@ -59,5 +59,5 @@ end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
   'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs '
-  'per call, all or none. Jobs that already wait are moved there. Returns the number of jobs. This is for operators, '
-  'to load dumps and workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+  'per call, all or none. Jobs that already wait are moved there. Returns the number of jobs. Operators use it to load '
+  'dumps and workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
