@@ -1,5 +1,5 @@
--- STATES.md, From task to TaskQueue. A job that has a queue is assigned; a job whose input is there is activated, and
--- waits in a TaskQueue from the same commit on. Jobs that another transaction is moving are skipped.
+-- STATES.md, From task to TaskQueue. A defined job that has a queue becomes assigned. A job whose input is at its queue
+-- is activated, and waits in a TaskQueue from the same commit on. Jobs that another transaction is moving are skipped.
 create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
 returns table (status text, jobs bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$

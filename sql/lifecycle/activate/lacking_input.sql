@@ -1,5 +1,5 @@
--- STATES.md, From task to TaskQueue. Rows of tables are found by their keys, in a lateral query each, and computed rows
--- are joined by hashing (sql/README.md, Planner settings).
+-- STATES.md, From task to TaskQueue. Each table is read by its key in a lateral query, and computed rows are joined by
+-- hashing (sql/README.md, Planner settings).
 create or replace function lifecycle.lacking_input(p_setup text, p_task_ids bigint[], p_queues text[])
 returns table (task_id bigint, queue text, dataset text, files_per_job bigint, files bigint,
                there int8multirange)
@@ -34,7 +34,7 @@ set plan_cache_mode = force_custom_plan as $$
        offset 0) s
      cross join lateral (
        select count(*) as files from workload.dataset_file f where f.setup = p_setup and f.dataset = s.dataset) n
-  ), place as materialized (  -- storages from which jobs of a queue read, for analysis and for all other jobs
+  ), place as materialized (  -- storages from which the analysis jobs of a queue read, and those for all other jobs
     select distinct s.queue, x.for_analysis, s.storage
       from resource.storage_of_queue s
      cross join (values (true), (false)) x(for_analysis)
@@ -81,4 +81,4 @@ $$;
 
 comment on function lifecycle.lacking_input(text, bigint[], text[]) is
   'Input datasets without a complete copy at any storage from which the jobs of a task read at a queue, for pairs of '
-  'task and queue (parallel arrays). there: the positions, from 1, of the files that are in some copy.';
+  'task and queue (parallel arrays). there: the positions, from 1, of the files that any copy has.';

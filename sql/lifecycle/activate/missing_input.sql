@@ -1,6 +1,6 @@
 -- STATES.md, From task to TaskQueue. The files of a job are those of workload.job_file. Files are counted. They are
--- read only if a copy names its files, or if two datasets of the task share a name, since a copy of either has the
--- file.
+-- read only if a copy names its files, or if two datasets of the task share a file name, since a copy of either dataset
+-- has the file.
 create or replace function lifecycle.missing_input(p_setup text, p_task_ids bigint[], p_queues text[])
 returns table (task_id bigint, queue text, numbers int8multirange)
 language sql stable rows 10000 set jit = off set enable_nestloop = off set enable_sort = off set work_mem = '64MB'

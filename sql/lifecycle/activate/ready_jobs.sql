@@ -1,7 +1,7 @@
 -- STATES.md, From task to TaskQueue. An assigned job is ready when every file that it reads is on disk at a storage
 -- from which worker nodes of the queue read (for analysis one of the scope analysis, if the queue has such a storage),
 -- or may be read from anywhere (allow_input_wan). Indexes give the queues and the numbers of a task's jobs; the jobs of
--- a queue are read only if one of the task's numbers may be ready there.
+-- a queue are read only if a job with one of these numbers may be ready there.
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
 language sql stable rows 1000 set jit = off set enable_nestloop = off set enable_sort = off set work_mem = '64MB'
 set plan_cache_mode = force_custom_plan as $$

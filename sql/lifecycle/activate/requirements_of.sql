@@ -1,6 +1,6 @@
 -- STATES.md, From task to TaskQueue. The share is the group, so that group shares can follow global shares. CPUTime is
--- in seconds of a core of corepower 10 (HS06), PanDA's default. The memory is that of a slot, nine tenths of the memory
--- that the task states, as the rule memory compares it. So a queue that takes a job has agents that take it.
+-- in seconds of a core of corepower 10 (HS06), PanDA's default. MinRAM is nine tenths of the memory that the task
+-- states, as in the rule memory. So the agents of a queue that takes a job can also take it.
 create or replace function lifecycle.requirements_of(
   p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores int
 ) returns jsonb

@@ -1,5 +1,5 @@
 -- Names are looked up in the catalogue and quoted, so no text of a timeout becomes SQL. A condition runs as the owner
--- of pgbroker, so only a function is called whose owner could act as that role anyway.
+-- of pgbroker, so a function is called only if its owner can act as that role anyway.
 create or replace function lifecycle.condition_call(p_rule text, p_function text) returns text
 language plpgsql stable as $$
 declare
@@ -20,12 +20,12 @@ begin
    where n.nspname = v_parts[1] and p.proname = v_parts[2] and cardinality(v_parts) = 2
      and p.proargtypes::text = 'lifecycle.timeout_facts'::regtype::oid::text;
   if not found or v_function.prorettype <> 'text'::regtype or v_function.provolatile = 'v' then
-    raise exception 'timeout %: % is no condition', p_rule, coalesce(quote_literal(p_function), 'null')
+    raise exception 'timeout %: % is not a condition', p_rule, coalesce(quote_literal(p_function), 'null')
       using errcode = 'PB001',
             hint = 'Name the schema and the function: it takes lifecycle.timeout_facts, returns text and is stable. '
                    'The shipped ones are lifecycle.condition_*.';
   elsif not v_function.is_trusted then
-    raise exception 'timeout %: the owner of % is no member of the role that owns pgbroker', p_rule, p_function
+    raise exception 'timeout %: the owner of % is not a member of the role that owns pgbroker', p_rule, p_function
       using errcode = 'PB002', hint = 'A condition runs with the rights of that role: let a DBA own the function.';
   elsif not has_schema_privilege(v_function.schema_oid, 'usage')
         or not has_function_privilege(v_function.oid, 'execute') then

@@ -13,4 +13,4 @@ end $$;
 
 comment on function lifecycle.condition_calls(text) is
   'SQL that calls the conditions of the timeout at a.place on the facts a.facts: null if all hold, else the reason of '
-  'the first that does not. Errors: PB001, PB002 (a condition of the setup''s own does not fit).';
+  'the first that does not hold. Errors: PB001, PB002 (an own condition of the setup is refused).';

@@ -1,6 +1,6 @@
--- STATES.md, Transitions: a waiting job ends at once. A leased job is marked for kill, and its agent learns that at the
--- next report. The call takes brokered jobs and jobs that were only inserted. A private submitter reaches its own jobs
--- while a TaskQueue or a lease has them.
+-- STATES.md, Transitions: a waiting job ends at once. A leased job is marked for kill, and the next report of its agent
+-- is answered with kill. The call takes brokered jobs and jobs that were only inserted. A private submitter can cancel
+-- its own jobs that wait or are leased.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -16,7 +16,7 @@ begin
       using errcode = 'PB001', hint = 'A call takes up to 100,000 jobs; use several calls.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
-    loop  -- repeated until no other transaction moved the job between the two reads
+    loop  -- until no other transaction has moved the job between the two reads
       select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;
       begin
         answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
@@ -48,7 +48,7 @@ begin
 end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is
-  'Cancels jobs, brokered or only inserted, all or none. The answer for each job is ended, kill asked (its agent '
-  'learns that at its next report), or its outcome if it has already ended. Errors: PB001 (reason, too many jobs), '
+  'Cancels jobs, brokered or only inserted, all or none. The answer for each job is ended, kill asked (the answer to '
+  'the next report of its agent), or its outcome if it has already ended. Errors: PB001 (reason, too many jobs), '
   'PB002 (setup or owner not granted), PB004 (no such job; for a private submitter, no waiting or leased job of its '
   'own).';

@@ -1,4 +1,4 @@
--- This is for a task that is no longer wanted: no broker takes it, and its jobs are cancelled.
+-- After the call no broker takes the task, and its jobs are cancelled.
 create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$

@@ -1,4 +1,4 @@
--- STATES.md, Brokered jobs. The job ends in any state, and leaves every TaskQueue and count at the same commit. Rows
+-- STATES.md, Brokered jobs. A job in any state ends, and leaves its TaskQueue and all counts in the same commit. Rows
 -- are locked in the order TaskQueue, lease, job, as agents lock them; end_job waits for a caller that is moving the
 -- job. A job that neither waits nor is leased ends only from the status that it had before both tables were read. If it
 -- was moved in between, the tables are read once more.
@@ -37,7 +37,7 @@ begin
         return v_from;
       end if;
     exception when sqlstate 'PB006' then
-      null;  -- the change is undone, and the job can be found where it waits
+      null;  -- the change is undone, and the next round finds the job where it waits
     end;
   end loop;
 end $$;

@@ -63,6 +63,6 @@ end $$;
 
 comment on function lifecycle.expire_leases(text, int, boolean) is
   'Ends leases that have expired, up to p_most of each kind (null means the setting most). Jobs that never started go '
-  'back to their queue, or fail after the number of attempts in the setting; jobs without a recent heartbeat fail. '
+  'back to their TaskQueue, or fail after the number of attempts in the setting; jobs without a recent heartbeat fail. '
   'p_dry_run only counts them, and does not wait. Returns how many leases ended. Errors: PB001 (no such setup), PB002 '
   '(setup not granted).';

@@ -1,6 +1,6 @@
 -- Old ended jobs (jobs_kept) leave workload.job, and the counts of their task change in the same statement. A part of a
--- task's input counts as done as long as the job that did it is kept. So this job stays while its task has parts to
--- assign, or jobs at work that may give theirs back; otherwise the part would be done once more.
+-- task's input counts as done as long as the job that did it is kept. So that no part is done twice, this job stays
+-- while its task has parts to assign, or active jobs that may give their parts back.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare

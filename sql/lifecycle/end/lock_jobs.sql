@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function lifecycle.lock_jobs(text, bigint[]) is
-  'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those that it could lock '
+  'Locks jobs that have not ended, in whatever state, until the transaction ends, and returns those that it could lock '
   'without waiting.';

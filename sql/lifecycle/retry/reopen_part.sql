@@ -1,5 +1,5 @@
--- TIMEOUTS.md, Rules and actions. The task makes a new job of the part in the next brokerage cycle. A job that was not
--- made here has no part.
+-- TIMEOUTS.md, Rules and actions. The next brokerage cycle makes a new job from the part. A job that brokerage did not
+-- make has no part.
 create or replace function lifecycle.reopen_part(p_setup text, p_job_id bigint) returns boolean
 language plpgsql as $$
 declare
@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function lifecycle.reopen_part(text, bigint) is
-  'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, '
-  'or gave it back before.';
+  'Gives the work of an ended job back to its task, which is due for brokerage from then on; false if the job has no '
+  'work to give back, or gave it back before.';

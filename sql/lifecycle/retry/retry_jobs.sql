@@ -51,5 +51,5 @@ end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
-  'new jobs from it, which know the queues of the old ones. The history of the old jobs names the role that gave the '
+  'new jobs from it, which keep the queues of the old ones. The history of the old jobs names the role that gave the '
   'work back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

@@ -1,4 +1,4 @@
--- Jobs whose work went back before are left out.
+-- Jobs whose work has already gone back are left out.
 create or replace function lifecycle.retry_task(p_setup text, p_task_id bigint)
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$

@@ -1,7 +1,7 @@
--- Shares as they are used now. If jobs were made here (their ids are from 10^12 on), these jobs and the counts kept
--- elsewhere (workload.statistic) give the running and waiting work; otherwise the loaded figures of the setup's shares
--- hold. Jobs that an agent has taken count as running (PanDA counts sent and running; here a starting job is also in a
--- slot), activated ones count as queued, and all others do not count. HS06 are cores times the queue's corepower, or 10
+-- Shares with their present use. If brokerage made jobs here (ids from 10^12 on), these jobs and the counts of other
+-- systems (workload.statistic) give the running and waiting work; otherwise the loaded figures of the setup's shares
+-- count. Jobs that an agent has taken count as running (PanDA counts sent and running; here a starting job also has a
+-- slot), activated jobs count as queued, and all others do not count. HS06 are cores times the queue's corepower, or 10
 -- if it has none.
 create or replace function lifecycle.current_shares(p_setup text) returns table (share resource.share, counted boolean)
 language plpgsql stable as $$
@@ -34,5 +34,5 @@ begin
 end $$;
 
 comment on function lifecycle.current_shares(text) is
-  'The shares of a setup with their running and waiting work (HS06). If jobs are made here (counted), it comes from '
-  'the jobs here and the counts kept elsewhere, otherwise from the loaded figures.';
+  'The shares of a setup with their running and waiting work (HS06). If brokerage makes jobs here (counted), the work '
+  'comes from these jobs and the counts of other systems, otherwise from the loaded figures.';

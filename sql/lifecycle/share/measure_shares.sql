@@ -1,8 +1,8 @@
--- Brokerage reads this usage of shares (share-throttle), and dispatch follows it with taskqueue.setting.shares =
--- global. Figures of a world whose jobs are elsewhere stay as they were loaded. PanDA's metrics: usage is running /
--- pledged; the equivalent usage of a top share divides by its target and its part of what idle top shares leave (used
--- below 85 % with too little queued); the shares below have that of their top share. Like PanDA, busy shares get 1 HS06
--- more, against a division by 0.
+-- Brokerage reads this usage of shares (share-throttle), and with taskqueue.setting.shares = global, dispatch follows
+-- it. Figures of a world whose jobs are elsewhere stay as they were loaded. PanDA's metrics: usage is running /
+-- pledged. The equivalent usage of a top share divides running by its target plus its part of the work that idle top
+-- shares leave (idle: usage below 85 % with too little queued). The shares below have that of their top share. As in
+-- PanDA, busy shares get 1 HS06 more, to avoid a division by 0.
 create or replace function lifecycle.measure_shares(p_setup text) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
@@ -37,6 +37,6 @@ begin
 end $$;
 
 comment on function lifecycle.measure_shares(text) is
-  'Writes the running and waiting work of the global shares into resource.share, if jobs are made here, and gives new '
-  'priorities to groups whose global share moved. Returns how many shares were measured. Errors: PB001, PB002 (setup '
-  'not granted).';
+  'Writes the running and waiting work of the global shares into resource.share, if brokerage makes jobs here, and '
+  'gives new priorities to groups whose global share moved. Returns how many shares were measured. Errors: PB001, '
+  'PB002 (setup not granted).';

@@ -12,7 +12,7 @@ begin
   return query
   with rule as materialized (
     select l.*, (l.timeout).*,
-           -- expensive facts are looked up only for the conditions that read them; conditions of others may read any
+           -- expensive facts are looked up only for the conditions that read them; a setup's own condition may read any
            -- fact
            exists (select from unnest((l.timeout).conditions) c
                     where not starts_with(c, 'lifecycle.condition_')
@@ -106,5 +106,5 @@ end $$;
 
 comment on function lifecycle.aged_jobs(text, bigint[], boolean) is
   'Jobs (the given ones; null means all that have not ended) with the timeouts whose limit they have passed (p_all: '
-  'all timeouts, whatever the age). Columns are the facts for conditions, the time from which the age counts, the '
+  'all timeouts, whatever the age). The columns are the facts for conditions, the time from which the age counts, the '
   'limit with its source, and the action for the job.';

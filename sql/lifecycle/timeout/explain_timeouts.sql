@@ -44,6 +44,6 @@ begin
 end $$;
 
 comment on function lifecycle.explain_timeouts(text, bigint) is
-  'Every timeout of a job, in order: the verdict (applies; later: another comes first; waits: due at due_at if nothing '
-  'changes; never), the present age, the limit with its source, and the reason. The query is the one that decides. '
-  'Errors: PB002 (setup not granted), PB004 (no such job).';
+  'Every timeout of a job, in order: the verdict (applies; later: another one comes first; waits: due at due_at if '
+  'nothing changes; never), the present age, the limit with its source, and the reason. The same query decides about '
+  'the job. Errors: PB002 (setup not granted), PB004 (no such job).';

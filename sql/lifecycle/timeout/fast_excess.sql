@@ -1,5 +1,5 @@
 -- TIMEOUTS.md, Fast rebrokerage. Loaded counts are included, but only the jobs of this database can be moved. All three
--- thresholds are strict. panda2026 moves one job less, and only reports if the limit of the share is 0 or not set.
+-- thresholds are strict. panda2026 moves one job less; if the limit of the share is 0 or not set, it only reports.
 create or replace function lifecycle.fast_excess(p_setup text)
 returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
                fraction float8, threshold float8, excess bigint, why_not text)
@@ -61,5 +61,5 @@ $$;
 
 comment on function lifecycle.fast_excess(text) is
   'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
-  'rebrokerage, how many jobs are above all of them, and the reason why they stay where they are (why_not, null if '
-  'they are brokered again). Errors: PB002 (setup not granted).';
+  'rebrokerage, the number of jobs above all of them, and the reason why these jobs stay (why_not, null if they are '
+  'brokered again). Errors: PB002 (setup not granted).';

@@ -1,5 +1,5 @@
 -- TIMEOUTS.md, Fast rebrokerage. Counts and jobs are read in one statement, and a locked job is not replaced by
--- another, so two simultaneous calls move the same jobs as one would.
+-- another, so two simultaneous calls move the same jobs as a single call.
 create or replace function lifecycle.fast_rebroker(
   p_setup text, p_dry_run boolean default false, p_limit int default null
 ) returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
@@ -69,5 +69,5 @@ end $$;
 
 comment on function lifecycle.fast_rebroker(text, boolean, int) is
   'Gives surplus jobs at a queue back to their tasks, by queue and share, lowest job id first, up to p_limit in all '
-  '(null means the setting); p_dry_run only counts them. Returns queue and share, the counts, the surplus, and how '
-  'many jobs went. Two simultaneous calls are safe. Errors: PB001 (most), PB002 (setup not granted).';
+  '(null means the setting); p_dry_run only counts them. Returns queue and share, the counts, the surplus, and the '
+  'number of jobs given back. Two simultaneous calls are safe. Errors: PB001 (most), PB002 (setup not granted).';

@@ -22,4 +22,4 @@ end $$;
 comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
   'Jobs (the given ones; null means all that have not ended) by timeout: the time from which the age counts, the '
   'limit, and the reason why the timeout does not apply (null if it applies). p_all: all timeouts of each job, '
-  'otherwise only those whose limit it has passed.';
+  'otherwise only those whose limit the job has passed.';

@@ -8,5 +8,5 @@ language sql stable as $$
 $$;
 
 comment on function lifecycle.limit_in_force(text, text, text) is
-  'Value of a key of the configuration of pandaserver in hours, 0 to 1e6; null if the key is not set or is not a '
+  'Value of a key of pandaserver''s configuration in hours, 0 to 1e6; null if the key is not set or its value is not a '
   'number.';

@@ -7,4 +7,5 @@ begin
 end $$;
 
 comment on function lifecycle.remove_timeout(text, text) is
-  'Removes a timeout that lifecycle.set_timeout added. False if there was none. Errors: PB002 (setup not granted).';
+  'Removes a timeout that lifecycle.set_timeout added; false if there is no such timeout. Errors: PB002 (setup not '
+  'granted).';

@@ -1,5 +1,4 @@
--- The timeouts of the setup are judged once before the row stays: a condition that does not fit never gets into a
--- watch.
+-- The timeouts of the setup are judged once before the row is kept, so that no watch meets a condition that fails.
 create or replace function lifecycle.set_timeout(p_setup text, p_rule text, p_changes jsonb) returns void
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare

@@ -1,5 +1,4 @@
--- The configuration is read once for all jobs. A number in it means hours; a number of a queue means days; 1e6 is as
--- good as never.
+-- The configuration is read once for all jobs. Its numbers are hours, those of a queue are days; 1e6 means never.
 create or replace function lifecycle.timeout_limits(p_setup text)
 returns table (timeout lifecycle.timeout, name_prefix text, by_name jsonb, by_key interval, by_setting interval,
                least_limit interval)
@@ -34,5 +33,5 @@ begin
 end $$;
 
 comment on function lifecycle.timeout_limits(text) is
-  'Timeouts of a setup with the limits that the configuration has: hours by name (workflow or group), by key, and of '
-  'the setting; and the least limit that the timeout may have for any job.';
+  'Timeouts of a setup with their limits from the configuration: hours by name (workflow or group), by key, and from '
+  'the setting; and the least limit that the timeout can have for any job.';

@@ -1,5 +1,5 @@
 -- TIMEOUTS.md, Watching. Candidates are read without a lock; then a few at a time are locked and judged once more, so a
--- heartbeat that came in between counts, and a job that another watcher ended is not ended again. Tasks are taken in
+-- heartbeat in between counts, and a job that another watcher has ended is not ended again. Tasks are taken in
 -- order, so that two watchers that give work back to the same tasks wait for each other and never deadlock. Leased jobs
 -- that were sent are left to lifecycle.expire_leases.
 create or replace function lifecycle.watch_timeouts(

@@ -1,4 +1,4 @@
--- A loop that a process leads would come back with the next beat of that process, so the call is refused.
+-- A loop that a process leads would return with the next beat of that process, so the call is refused.
 create or replace function lifecycle.forget_loop(p_setup text, p_name text) returns boolean
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function lifecycle.forget_loop(text, text) is
-  'Forgets that a loop of a setup, or of all setups (null), ever ran, so that monitor.health no longer demands it; '
-  'false if it never ran. Errors: PB002 (setup not granted), PB005 (a process leads it).';
+  'Forgets that a loop of a setup, or of all setups (null), ever ran, so that monitor.health no longer demands the '
+  'loop; false if it never ran. Errors: PB002 (setup not granted), PB005 (a process leads it).';

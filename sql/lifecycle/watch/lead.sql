@@ -1,6 +1,6 @@
 -- Leadership is a row that expires, by the server's clock. No session holds it, so it works behind PgBouncer, and a
--- process that dies loses it automatically. A lead that was renewed later than now means that the clock was set back.
--- The beats of all loops come in one statement: a row is written once in a few seconds, however short its period is.
+-- process that dies loses it automatically. If the renewal time is in the future, the clock was set back.
+-- The beats of all loops come in one statement: a row is written once in a few seconds, however short the period is.
 create or replace function lifecycle.lead(
   p_setup text, p_holder uuid, p_held_by text, p_for interval, p_loops jsonb
 ) returns table (name text, leads boolean, leader text, until timestamptz)
@@ -60,4 +60,4 @@ comment on function lifecycle.lead(text, uuid, text, interval, jsonb) is
   'Takes or renews the lead of loops of a setup, or of all setups (null), unless another process has it. p_loops is '
   '[{name, period, began, ended, error}]: the period in seconds, how many seconds ago the last round began and ended, '
   'and the error of the round. Returns for each loop whether the caller leads, and the leader with the time until '
-  'which it leads. Errors: PB001 (also no such setup), PB002 (setup not granted), 55P03 (somebody locks a loop).';
+  'which it leads. Errors: PB001 (also no such setup), PB002 (setup not granted), 55P03 (a loop is locked).';

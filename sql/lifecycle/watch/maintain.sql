@@ -1,5 +1,5 @@
--- This is the maintenance besides timeouts: zero counts and partitions of the history, both for all setups; and jobs of
--- one setup that ended long ago.
+-- This is the maintenance without timeouts: zero counts and partitions of the history, for all setups, and jobs of one
+-- setup that ended long ago.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 begin

@@ -1,4 +1,4 @@
--- Partitions of all three histories belong to no setup. This is also the last step of an upgrade, so that the first
+-- Partitions of the three histories belong to no setup. This is also the last step of an upgrade, so that the first
 -- events of a new database find the partition of their day.
 create or replace function lifecycle.make_partitions() returns table (step text, changed bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$

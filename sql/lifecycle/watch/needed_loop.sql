@@ -1,4 +1,4 @@
--- The view calls no function, since viewers read it. A simulated setup is driven by its simulation.
+-- The view calls no function, since viewers read it. A simulated setup needs no loop: its simulation does the work.
 create or replace view lifecycle.needed_loop as
 select s.setup, n.name
   from lifecycle.setting_in_force s
@@ -19,7 +19,7 @@ select s.setup, n.name
     where s.loops is null and p.simulated is null and (l.setup = s.setup or l.setup is null)) n;
 
 comment on view lifecycle.needed_loop is
-  'Loops of `broker run` that each setup needs: those of its setting loops; without that setting, maintain and '
-  'watchdog while it has jobs that wait, are leased or have not ended, and every loop that once ran for it or for all '
-  'setups.';
+  'Loops of `broker run` that each setup needs: those of its setting loops. Without that setting, it needs maintain '
+  'and watchdog while it has jobs that wait, are leased or have not ended, and every loop that once ran for it or for '
+  'all setups.';
 comment on column lifecycle.needed_loop.name is 'Name of the loop.';

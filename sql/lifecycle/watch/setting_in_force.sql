@@ -19,7 +19,7 @@ select p.setup,
   left join lifecycle.setting s on s.setup = p.setup;
 
 comment on view lifecycle.setting_in_force is
-  'Settings of the life of jobs as they hold in each setup; lifecycle.set_settings changes them.';
+  'Settings of the life of jobs in force in each setup; lifecycle.set_settings changes them.';
 comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
 comment on column lifecycle.setting_in_force.loops is

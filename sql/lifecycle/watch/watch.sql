@@ -1,6 +1,6 @@
--- TIMEOUTS.md, Watching. It is a procedure, so that it can commit between steps: finished steps stay done, and locks
+-- TIMEOUTS.md, Watching. This is a procedure, so that it can commit between steps: finished steps stay done, and locks
 -- are short. Leases are examined again after each step that may take long with a million jobs. A procedure that commits
--- cannot be SECURITY DEFINER; nothing here needs rights of its own.
+-- cannot be SECURITY DEFINER, and this one needs no rights of its own.
 create or replace procedure lifecycle.watch(
   p_setup text default null, p_dry_run boolean default false, p_often boolean default false,
   inout p_report jsonb default null
@@ -34,7 +34,7 @@ begin
                                             from jsonb_array_elements(v_said) e), '[]');
         commit;
         v_calls := v_calls + 1;
-        -- as often as a call of the setting's size would do
+        -- together these calls touch about as many jobs as the setting most allows
         exit when v_step not in ('leases', 'timeouts') or p_dry_run
                   or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
                   or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);

@@ -1,4 +1,4 @@
--- Each step of lifecycle.watch is one transaction.
+-- Each call does one step of lifecycle.watch in one transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_limit int) returns jsonb
 language plpgsql as $$
 declare
@@ -37,4 +37,4 @@ end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
   'Does one step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and returns '
-  'the jobs it touched by rule and action. Errors: PB002 (setup not granted).';
+  'the number of jobs that it touched, by rule and action. Errors: PB002 (setup not granted).';

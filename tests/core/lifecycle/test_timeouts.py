@@ -308,9 +308,9 @@ def test_a_user_defined_timeout_decides_and_explains(rolled_back: Connection) ->
         ("late", {**OWN, "limit": "1 h"}, 'setting limit is not known (its value is "1 h")'),
         ("late", {**OWN, "constant": None}, "timeout late is not with a key, a constant or both"),
         ("late", {"position": 45}, "timeout late has no statuses"),
-        ("late", {**OWN, "conditions": ["acme.none"]}, "timeout late: 'acme.none' is no condition"),
-        ("late", {**OWN, "conditions": ["lower"]}, "timeout late: 'lower' is no condition"),
-        ("late", {**OWN, "conditions": ["a b; c"]}, "timeout late: 'a b; c' is no condition"),
+        ("late", {**OWN, "conditions": ["acme.none"]}, "timeout late: 'acme.none' is not a condition"),
+        ("late", {**OWN, "conditions": ["lower"]}, "timeout late: 'lower' is not a condition"),
+        ("late", {**OWN, "conditions": ["a b; c"]}, "timeout late: 'a b; c' is not a condition"),
         ("late", {**OWN, "position": 46}, "timeout late is at position 46, as another timeout"),
     ],
 )
