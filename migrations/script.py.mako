@@ -20,7 +20,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take back what upgrade() made."""
+    """Undo upgrade()."""
     execute(
         """
         """

@@ -3,17 +3,16 @@
 --
 -- `grant privilege on kind schema.name, schema.name to role, role;`. A function's name alone means all its overloads.
 -- A function that a view calls is granted to whoever may read the view. `broker_` stands for the prefix of the
--- installation (`broker db upgrade --role-prefix`). PUBLIC has nothing. Long because it is one list.
+-- installation (`broker db upgrade --role-prefix`). PUBLIC has no rights. Long because it is one list.
 --
---   broker_owner      owns everything, nobody logs in as it
+--   broker_owner      owns everything; nobody logs in as this role
 --   broker_agent      the calls of a JobAgent and nothing else
 --   broker_submitter  submits, cancels and looks at its own jobs
 --   broker_operator   runs pgbroker: all public functions, configuration, views
 --   broker_viewer     reads: monitor's views and the explanations
---   broker_service    the login of broker serve: finds out who calls, and acts as one of the four roles for it
+--   broker_service    the login of broker serve: identifies the caller, and acts for it as one of four roles
 --
--- Somebody gets a role as a member: `grant broker_agent to pilot_user`. An agent or a submitter also needs an identity
--- in the setup (resource.set_identity), or a credential of the service; otherwise PB002. See resource/README.md.
+-- A login gets a role by membership: `grant broker_agent to pilot_user`.
 
 grant usage on schema resource, taskqueue, instance to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema resource to broker_service;
@@ -28,7 +27,7 @@ grant execute on function
   resource.set_identity, resource.clear_identity, resource.set_clock, resource.make_isolated_setup, resource.note_shard
   to broker_operator;
 
--- resource: who calls through the service
+-- resource: callers through the service
 grant execute on function
   resource.credentials_of, resource.exchange_secret, resource.is_service, resource.open_session, resource.refuse_moved,
   resource.use_ticket, resource.close_session, resource.session_of
@@ -100,7 +99,7 @@ grant execute on function
   taskqueue.own_job, taskqueue.own_jobs, taskqueue.own_job_events, taskqueue.own_payload
   to broker_submitter, broker_operator;
 
--- taskqueue: explanations; of a private submitter about its own jobs
+-- taskqueue: explanations; a private submitter gets only those about its own jobs
 grant execute on function taskqueue.explain_match, taskqueue.explain_job
   to broker_submitter, broker_operator, broker_viewer;
 grant execute on function
@@ -129,7 +128,7 @@ grant select on table workload.count_difference to broker_operator, broker_viewe
 grant execute on function workload.is_end to broker_operator, broker_viewer;
 grant execute on function workload.fold_counts, workload.correct_counts to broker_operator;
 
--- lifecycle: what goes on in the background
+-- lifecycle: background work
 grant execute on function
   lifecycle.activate, lifecycle.cancel_task, lifecycle.expire_leases, lifecycle.measure_shares,
   lifecycle.watch_timeouts, lifecycle.fast_rebroker, lifecycle.forget_ended, lifecycle.maintain, lifecycle.retry_jobs,
@@ -192,7 +191,7 @@ grant select on table
   monitor.instance_total
   to broker_operator, broker_viewer;
 
--- alert: rules about figures, and whom alerts are sent to
+-- alert: rules about figures, and the targets of alerts
 grant execute on function
   alert.set_rule, alert.clear_rule, alert.set_target, alert.clear_target, alert.test_target, alert.judge,
   alert.take_notifications, alert.note_sent
@@ -200,7 +199,7 @@ grant execute on function
 grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now to broker_operator, broker_viewer;
 grant select on table alert.target_now, alert.sent to broker_operator;
 
--- cluster: which database has which setup; PL/Proxy asks as whoever calls
+-- cluster: which database has which setup; PL/Proxy asks as the caller
 grant execute on function cluster.shard_of, cluster.shard_dsn
   to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant execute on function cluster.shard_dsn, cluster.ways_of to broker_service;

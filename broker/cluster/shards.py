@@ -123,7 +123,7 @@ def require_front(dsn: str) -> None:
     """Raises BrokerError if a database is not a front."""
     found = machinery.state_of(dsn)
     if found.kind != "front":
-        raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
+        raise BrokerError("this database is not a front", "broker cluster init makes one of an empty database")
 
 
 def _make_extensions(connection: Connection) -> None:

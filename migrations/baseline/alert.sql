@@ -24,7 +24,7 @@ create table alert.rule (
   over       interval not null default '1 minute' check (over between '1 minute' and '1 day'),
   --: How long the condition must hold until the alert fires.
   lasting    interval not null default '0' check (lasting between '0' and '7 days'),
-  severity   text not null default 'warning' check (severity in ('info', 'warning', 'critical')),  --: How bad it is.
+  severity   text not null default 'warning' check (severity in ('info', 'warning', 'critical')),  --: Severity.
   --: Meaning of the alert in a sentence. {value} is replaced by the value, and {site} by the value of the label site if
   --: by_label is site.
   summary    text not null,
@@ -68,7 +68,7 @@ comment on constraint target_address on alert.target is
   'with an address that is a URL (http:// or https://, without a password) or addresses of mail';
 comment on constraint target_header on alert.target is 'with a header for a webhook, of one line';
 
---: The last minute of the history of figures that was judged, one row a setup.
+--: The last minute of the history of figures that was judged, one row per setup.
 create table alert.judged (
   setup text primary key references resource.setup on delete cascade,
   at    timestamptz not null  --: Beginning of the minute, by the clock of the setup.

@@ -285,7 +285,7 @@ create table brokerage.recording (
   part       bigint not null,  --: Part of the run (brokerage.part).
   decided_at timestamptz not null,  --: Time (resource.clock).
   tasks      jsonb not null,  --: Facts of the tasks (brokerage.to_columns).
-  queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values (recorded_value).
+  queues     jsonb not null,  --: Facts of the queues: for each attribute the digest of its values.
   subjects   jsonb not null,  --: Facts by subject (brokerage.to_columns).
   rules      text not null,  --: Digest of the rules of the algorithm (brokerage.recorded_value).
   program    text not null,  --: Digest of the functions that decided (brokerage.recorded_value).
@@ -307,8 +307,8 @@ create index recorded_value_digest on brokerage.recorded_value (digest, setup);
 
 -- Facts that rules read. Their texts are parsed; configuration, statistics and defaults are resolved.
 -- brokerage.facts_of_tasks, facts_of_queues, facts_of_analysis_pairs and facts_of_nucleus_pairs fill the three types by
--- name. A later revision may add an attribute, but does not change the meaning of one.
---: A task as rules see it. Null means not known or not set, unless a default is named.
+-- name. A later revision may add an attribute; none changes its meaning.
+--: A task as rules see it. Null means not known or not set, except where a default is named.
 create type brokerage.task_facts as (
   task_id bigint,  --: JEDI task id.
   now timestamptz,  --: The time of the decision.
@@ -361,7 +361,7 @@ create type brokerage.task_facts as (
   has_software boolean,  --: Whether transHome or container_name is set.
   allow_input_lan int,  --: Direct access to input: 1 use, 2 only, null copy.
   use_local_io boolean,  --: Whether the input is copied, whatever allow_input_lan is.
-  input_pre_staging boolean,  --: Whether input is staged while the task runs (data carousel).
+  input_pre_staging boolean,  --: Data carousel.
   t1_weight float8,  --: Weight of the nucleus; null counts as 0.
   full_chain int,  --: 1 only, 2 require, 3 capable, null none.
   ip_connectivity text,  --: full, http or none; null if not given.
@@ -742,17 +742,17 @@ create type brokerage.space_facts as (
 --: The parts of the facts about tasks and candidates; a part is null if the algorithm has no such subject.
 create type brokerage.facts_by_subject as (
   base_profile text,  --: Base profile for which the facts are made.
-  keys brokerage.task_key[],  --: For both job brokers; one element per task.
-  network brokerage.network_facts[],  --: For both job brokers.
-  load brokerage.load_facts[],  --: For both job brokers.
-  policies brokerage.policy_facts[],  --: For both job brokers.
-  software brokerage.software_facts[],  --: For both job brokers.
-  placement brokerage.placement_facts[],  --: For both job brokers.
-  inputs brokerage.input_facts[],  --: For the analysis broker; one element per task.
-  nucleus_keys brokerage.nucleus_key[],  --: For the task broker; one element per task.
-  work brokerage.work_facts[],  --: For the task broker.
-  located brokerage.located_facts[],  --: For the task broker.
-  space brokerage.space_facts[]  --: For the task broker.
+  keys brokerage.task_key[],  --: One per task.
+  network brokerage.network_facts[],  --: For production and analysis jobs: a nucleus and a PanDA queue.
+  load brokerage.load_facts[],  --: For these jobs: jobs and slots at a PanDA queue.
+  policies brokerage.policy_facts[],  --: For these jobs: policies that refuse tasks.
+  software brokerage.software_facts[],  --: For these jobs: software and hardware.
+  placement brokerage.placement_facts[],  --: For these jobs: facts that one task alone has at a queue.
+  inputs brokerage.input_facts[],  --: For analysis jobs; one per task.
+  nucleus_keys brokerage.nucleus_key[],  --: For production tasks; one per task.
+  work brokerage.work_facts[],  --: For production tasks: work at a nucleus.
+  located brokerage.located_facts[],  --: For production tasks: input at a nucleus.
+  space brokerage.space_facts[]  --: For production tasks: space at a nucleus.
 );
 
 --: A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.

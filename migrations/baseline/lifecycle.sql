@@ -22,7 +22,7 @@ create table lifecycle.setting (
   --: How long means of each day are kept in the history of figures.
   day_samples_kept interval not null default '10 years'
     check (day_samples_kept >= interval '3 days' and day_samples_kept <= interval '100 years'),
-  --: Maximum number of series of figures that are kept apart. Later series are added up as other.
+  --: Maximum number of series of figures that are kept separately. Later series are added up as other.
   most_series int not null default 20000 check (most_series between 1 and 20000),
   --: Loops of `broker run` that the setup needs, which monitor.health demands; null = maintain and watchdog while there
   --: are jobs, and every loop that once ran. An empty list means no loop: pg_cron or another scheduler does the work.
@@ -39,8 +39,8 @@ comment on constraint setting_loops_check on lifecycle.setting is
   'a list of maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs, '
   'assign-analysis';
 
---: The loops of `broker run`, one row a loop: the process that works on it now, and the outcome of the last rounds. The
---: lead is a lease, not a lock: every step is correct even if two processes work on it. A process writes the rows of
+--: The loops of `broker run`, one row per loop: the process that works on it now, and the outcome of the last rounds.
+--: The lead is a lease, not a lock: every step is correct even if two processes work on it. A process writes the rows of
 --: all its loops with one statement every few seconds, whatever their periods are, so that no row is hot.
 create table lifecycle.loop (
   setup         text references resource.setup on delete cascade,  --: Setup that the loop works on; null = all.

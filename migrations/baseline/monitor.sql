@@ -1,4 +1,4 @@
--- The schema monitor holds views and functions, no table.
+-- The schema monitor holds views, no table.
 
 create schema monitor;
-comment on schema monitor is 'Views and explanations for people; uses all schemas, no schema uses it.';
+comment on schema monitor is 'Views of all other schemas, for people and monitoring systems.';

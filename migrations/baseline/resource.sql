@@ -56,7 +56,7 @@ create table resource.setup (
   setup      text primary key check (setup <> '' and octet_length(setup) <= 100),
   created_at timestamptz not null default now(),  --: When the setup was created.
   simulated  timestamptz,  --: Time that resource.clock() returns for a simulated setup; null = real time.
-  --: Whether the setup is a world that is evaluated by itself: configuration for all setups does not hold there.
+  --: Whether the setup is a world that is evaluated by itself: configuration for all setups does not apply to it.
   alone      boolean not null default false
 );
 
@@ -103,7 +103,7 @@ create table resource.credential (
   subject           text check (subject <> ''),  --: Claim sub of the only holder; null = any holder.
   --: Claim that must have the value, such as wlcg.groups; null = any token.
   claim             text check (claim <> ''),
-  --: Value of the claim, or a path above it, such as /atlas.
+  --: Value of the claim, or a path below which the claim's value lies, such as /atlas.
   value             text check (value <> ''),
   --: Role that the caller acts as: agent, submitter, operator or viewer.
   kind              text not null check (kind in ('agent', 'submitter', 'operator', 'viewer')),
@@ -223,7 +223,7 @@ create table resource.queue (
   type              text default 'unified',
   cloud             text default 'WORLD',
   status            text default 'online',  --: online, offline, brokeroff, test, standby, paused ...
-  capability        text,  --: ucore: a unified queue, whose pseudo-queues (one per resource type) are the candidates.
+  capability        text,  --: ucore: the queue is unified, its pseudo-queues (one per resource type) are candidates.
   workflow          text,  --: Harvester's workflow, such as pull_ups.
   --: Cores of a slot; null or 0 counts as 1.
   corecount         int default 1 check (corecount > -1e9 and corecount < 1e9)
@@ -353,7 +353,7 @@ create table resource.nucleus (
   primary key (setup, nucleus)
 );
 
---: Storage endpoints (RSEs). Space is in GB (1024^3 bytes); null counts as 0.
+--: Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts as 0.
 create table resource.storage (
   setup             text not null references resource.setup on delete cascade,
   storage           text not null,  --: Name of the endpoint.
@@ -368,17 +368,13 @@ create table resource.storage (
   --: Space that is not available (GB).
   space_unavailable float8 check (space_unavailable > -1e15 and space_unavailable < 1e15),
   space_total       float8 check (space_total > -1e15 and space_total < 1e15),  --: Total space (GB).
-  --: State of reading from worker nodes: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
-  --: value or null it is usable.
+  --: State of reading from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST: blacklisted; null and others: usable.
   read_lan          text constraint storage_read_lan_allowed check (read_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of writing from worker nodes: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
-  --: value or null it is usable.
+  --: State of writing from worker nodes: ON, OFF, TEST or PROBING; OFF and TEST: blacklisted; null and others: usable.
   write_lan         text constraint storage_write_lan_allowed check (write_lan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of reading from elsewhere: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
-  --: value or null it is usable.
+  --: State of reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST: blacklisted; null and others: usable.
   read_wan          text constraint storage_read_wan_allowed check (read_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
-  --: State of writing from elsewhere: ON, OFF, TEST or PROBING. OFF and TEST blacklist the storage; with any other
-  --: value or null it is usable.
+  --: State of writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST: blacklisted; null and others: usable.
   write_wan         text constraint storage_write_wan_allowed check (write_wan in ('ON', 'OFF', 'TEST', 'PROBING')),
   cric              jsonb default '{}',  --: CRIC's other fields as they came.
   primary key (setup, storage)

@@ -12,8 +12,8 @@ create table taskqueue.setting (
   setup             text primary key references resource.setup on delete cascade,
   --: Whether user priority 10 is a class of its own, before all others (as in today's DIRAC).
   ten_first         boolean not null default false,
-  --: Keys of a resource description whose absence means that the resource offers nothing: of Site, GridCE, Platform,
-  --: JobType.
+  --: Keys of a resource description whose absence means that the resource offers nothing: any of Site, GridCE, Platform
+  --: and JobType.
   strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),
   --: Keys of a resource description that every request for a job must have; a request without one of them is refused.
   required_keys     text[] not null default '{CPUTime}'
@@ -43,7 +43,7 @@ create table taskqueue.setting (
   --: Time from a heartbeat of a running job until its lease expires and the job fails.
   heartbeat_time    interval not null default '2 hours'
     check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
-  --: A job that was matched this often and never started fails.
+  --: Number of matches after which a job that never started fails.
   attempts          int not null default 3 check (attempts > 0),
   --: The share of a group that is a leaf of the global shares. groups: the share of its owner group, as in DIRAC;
   --: global: a share that depends on how far the leaf is behind in the tree.
@@ -51,15 +51,15 @@ create table taskqueue.setting (
   --: Names that a key of requirements or of a resource description may list, such as Sites. Every name of Sites makes
   --: posting lists. Jobs that already wait stay when the setting is lowered.
   most_names        int not null default 1000 check (most_names between 100 and 100000),
-  --: Most bytes of a resource description.
+  --: Maximum size of a resource description, bytes.
   description_size  int not null default 65536 check (description_size between 4096 and 1048576),
-  --: Most bytes of the requirements of a job, and of the needs of a step.
+  --: Maximum size of the requirements of a job, and of the needs of a step, bytes.
   requirements_size int not null default 262144 check (requirements_size between 4096 and 16777216),
-  --: Most bytes of the payload of a job.
+  --: Maximum size of the payload of a job, bytes.
   payload_size      int not null default 65536 check (payload_size between 0 and 16777216),
-  --: Most bytes of the jobs, reports or steps of one call.
+  --: Maximum size of the jobs, reports or steps of one call, bytes.
   batch_size        int not null default 67108864 check (batch_size between 1048576 and 268435456),
-  --: Most bytes of a cancel reason.
+  --: Maximum size of the reason of a cancellation, bytes.
   reason_size       int not null default 1000 check (reason_size between 100 and 100000)
 );
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
@@ -169,14 +169,14 @@ create table taskqueue.task_queue (
   cpu_time      bigint not null check (cpu_time > 0),
   min_ram       float8 check (min_ram >= 0),  --: MinRAM that the resource must offer, MB; null means no requirement.
   max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null if there is none.
-  --: Its part of the share of its entity; the draw orders by random()/priority, the smallest first.
+  --: The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first.
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
   mean_weight   float8 not null check (mean_weight > 0),  --: Mean weight of its jobs when its priority was computed.
   enabled       boolean not null default true,  --: False if an operator took it out of matching.
   held          boolean not null default false,  --: True if an operator holds it.
   --: Whether it is matched: enabled, and neither it nor its owner held.
   is_open       boolean not null,
-  created_at    timestamptz not null default now(),  --: When it was opened.
+  created_at    timestamptz not null default now(),  --: When the TaskQueue was opened.
   primary key (setup, task_queue_id),
   constraint task_queue_ram check (min_ram <= max_ram),
   foreign key (setup, definition_id) references taskqueue.definition
@@ -245,7 +245,7 @@ create table taskqueue.job (
   foreign key (setup, task_queue_id) references taskqueue.task_queue
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
--- For lists of held jobs, which are few.
+-- This index is for lists of held jobs, which are few.
 create index job_held on taskqueue.job (setup, job_id) where held;
 alter table taskqueue.job alter column setup set (n_distinct = 1);
 
@@ -362,7 +362,7 @@ create table taskqueue.ended (
   attempts      int not null,  --: How often the job was matched.
   token         uuid,  --: Token of the last attempt; null if the job was never matched.
   task_queue_id bigint not null,  --: The last TaskQueue of the job.
-  --: finished, failed, cancelled or closed (PanDA's words). A search for another status passes the table over.
+  --: finished, failed, cancelled or closed (PanDA's words). A search for another status skips the table.
   outcome       text not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
   ended_at      timestamptz not null,  --: When it ended.
   primary key (setup, job_id)
@@ -639,8 +639,8 @@ create table taskqueue.summary (
   due_at     timestamptz not null  --: The earliest time of the next count, by the clock of the server.
 ) with (fillfactor = 50);
 
---: Requirements of TaskQueues that are lists, one row per value; a partition for each attribute. A query names the
---: attribute or the partition, else it locks all of them.
+--: Requirements of TaskQueues that are lists, one row per value, with a partition for each attribute. A query should
+--: name the attribute or the partition; otherwise it locks all of them.
 create table taskqueue.task_queue_requirement (
   setup         text not null,
   task_queue_id bigint not null,
@@ -651,10 +651,10 @@ create table taskqueue.task_queue_requirement (
 ) partition by list (attribute);
 create index task_queue_requirement_value on taskqueue.task_queue_requirement (setup, value);
 
---: Pools used to submit pilots for the jobs. Read by pilot submission, never by matching.
+--: Pools used to submit pilots for the jobs. Pilot submission reads them, matching does not.
 create table taskqueue.task_queue_submit_pool partition of taskqueue.task_queue_requirement
   for values in ('SubmitPools');
---: Grid middlewares of the pilots. Read by pilot submission, never by matching.
+--: Grid middlewares of the pilots. Pilot submission reads them, matching does not.
 create table taskqueue.task_queue_grid_middleware partition of taskqueue.task_queue_requirement
   for values in ('GridMiddlewares');
 --: Pilot types that may run the jobs, for example private; no row = any.

@@ -192,7 +192,7 @@ create table workload.task (
   --: Maximum number of events per job, with the dynamic number of events.
   max_events_per_job     bigint check (max_events_per_job > -1e15 and max_events_per_job < 1e15)
     constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
-  --: Number of jobs that work on the same events, for the event service; null counts as 1.
+  --: Jobs that work on the same events, for the event service; null counts as 1.
   n_es_consumers         bigint check (n_es_consumers > -1e15 and n_es_consumers < 1e15)
     constraint task_n_es_consumers_allowed check (n_es_consumers >= 1),
   --: Attempts of an event, for the event service.

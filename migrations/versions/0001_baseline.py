@@ -1,4 +1,4 @@
-"""All tables as the first release has them: the files of migrations/baseline, a file a schema.
+"""All tables as the first release has them: the files of migrations/baseline, one file per schema.
 
 Until the first release these files are edited in place. Afterwards they stay as they are, and a revision after this
 one changes a table.
@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create schemas, types, sequences and tables. The schema resource is there: Alembic keeps its version in it."""
+    """Create schemas, types, sequences and tables. The schema resource exists already: Alembic's version is in it."""
     create_baseline()
 
 

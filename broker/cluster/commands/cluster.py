@@ -134,5 +134,5 @@ def _front() -> "Iterator[tuple[psycopg.Connection[Any], Target]]":
     target = ready()
     with connected(target) as connection:
         if connection.execute("select count(*) from cluster.shard_dsn(null)").fetchone() == (0,):
-            raise BrokerError("this database is no front", "broker cluster init makes one of an empty database")
+            raise BrokerError("this database is not a front", "broker cluster init makes one of an empty database")
         yield connection, target

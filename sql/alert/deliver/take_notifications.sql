@@ -35,7 +35,7 @@ begin
 end $$;
 
 comment on function alert.take_notifications(text, bigint) is
-  'Notifications that are due, one row a target, at most 1,000. Each is due again after half a minute, then after '
+  'Notifications that are due, one row per target, at most 1,000. Each is due again after half a minute, then after '
   'twice the time, at most an hour, until alert.note_sent records that it was sent. After a day it is given up. '
   'p_notification_id: only this notification; null = all. For the loop notify and a test of a target. Errors: PB002 '
   '(setup not granted).';

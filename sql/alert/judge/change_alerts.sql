@@ -37,4 +37,4 @@ end $$;
 
 comment on function alert.change_alerts(text, timestamptz) is
   'Begins, fires and ends alerts according to the conditions that hold for a minute. Returns the number of alerts that '
-  'began to fire or ended. Alerts that ended 90 days before are removed.';
+  'began to fire or ended. Alerts that ended more than 90 days before are removed.';

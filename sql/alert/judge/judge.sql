@@ -24,5 +24,5 @@ end $$;
 comment on function alert.judge(text) is
   'Judges the rules of a setup by the last minute of the history of figures: alerts begin, fire and end, and their '
   'notifications are made. Returns the number of alerts that began to fire or ended; null if the minute was judged '
-  'before, if the last minute is older than five minutes (history.freshness), or if another call judges it. '
+  'before, if it is older than five minutes (history.freshness), or if another call is judging it. '
   '`broker run` calls it (loop notify). Errors: PB002 (setup not granted).';

@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function alert.violations(text, timestamptz) is
-  'The places where the conditions of a setup''s rules hold for a minute, with the values; judged is false for a rule '
-  'of which too few minutes were sampled.';
+  'The values of labels for which the conditions of a setup''s rules hold in a minute, with the figures; judged is '
+  'false for a rule for which too few minutes were sampled.';

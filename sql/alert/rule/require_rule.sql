@@ -5,7 +5,7 @@ declare
   v_wrong text;
 begin
   if p_row.figure is null then
-    return;  -- the table refuses it
+    return;  -- the constraints of the table refuse the row
   end if;
   perform history.require_figure(p_row.setup, p_row.figure, p_row.by_label, p_row.labels);
   if p_row.per_figure is not null then

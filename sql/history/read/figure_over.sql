@@ -13,9 +13,9 @@ language sql stable as $$
 $$;
 
 comment on function history.figure_over(text, text, timestamptz, timestamptz, text, jsonb, int, int) is
-  'A figure over time: the mean and the largest value for each span of a usual width, of which there are at most '
-  'p_points. p_by: a label, each value of which has rows of its own; null = all series together. p_labels: only series '
-  'with these labels, such as {"site": "CERN"}. p_until: null = now. p_lines: the number of values of the label that '
-  'have rows of their own, while all others are together as other (history.figures_over); null = all values have rows. '
-  'Spans that were not sampled have no row. Spans older than the minutes that are kept are an hour or a day at least. '
-  'Errors: PB001 (figure, label, span), PB002 (setup not granted).';
+  'A figure over time: the mean and the largest value for each span of a usual width, for at most p_points spans. '
+  'p_by: a label, each value of which has rows of its own; null = all series together. p_labels: only series with '
+  'these labels, such as {"site": "CERN"}. p_until: null = now. p_lines: the number of values of the label that have '
+  'rows of their own; all others are added up as other (history.figures_over); null = all values have rows. Spans that '
+  'were not sampled have no row. Spans older than the kept minutes are at least an hour or a day long. Errors: PB001 '
+  '(figure, label, span), PB002 (setup not granted).';

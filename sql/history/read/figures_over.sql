@@ -3,8 +3,8 @@
 -- added without an aggregate: a day of 300 queues is 80,000 values. The longer steps therefore show which lines are the
 -- largest, and all others become one line before the shorter steps are read. A line is an array, as a page draws it.
 -- Long because one statement reads each row once. The sum of a line is written twice, for means and for largest values:
--- a function for it would not be inlined, and would be called for each value. unnest is used in lists of columns: in
--- from, the places would be written to a store for each row, which takes as long as adding the values.
+-- a function for it would not be inlined, and would be called for each value. unnest is used in lists of columns: in a
+-- FROM list, the places would be materialized for each row, which takes as long as adding the values.
 create or replace function history.figures_over(
   p_setup text, p_figures jsonb, p_since timestamptz, p_until timestamptz default null, p_points int default 300,
   p_lines int default null
@@ -20,7 +20,7 @@ declare
 begin
   perform resource.identify_viewer(p_setup);
   if jsonb_typeof(p_figures) is distinct from 'array' then
-    raise exception 'p_figures is %, which is no array', coalesce(resource.shown(p_figures), 'null')
+    raise exception 'p_figures is %, which is not an array', coalesce(resource.shown(p_figures), 'null')
       using errcode = 'PB001', hint = 'For example [{"figure": "jobs_waiting", "by": "reason", "labels": {}}].';
   end if;
   perform history.require_figure(p_setup, f ->> 'figure', f ->> 'by', coalesce(f -> 'labels', '{}'))
@@ -48,7 +48,7 @@ begin
       select w.number, w.is_max, coalesce(s.labels ->> w.by, '') as label, s.place
         from wanted w
         join history.series s on s.setup = p_setup and s.figure = w.figure and s.labels @> w.labels
-    ), ranked as (  -- only figures with more lines than are wanted
+    ), ranked as (  -- only figures with more than p_lines lines
       select s.number, s.label, row_number() over (partition by s.number order by sum(s.sum) desc, s.label) as rank
         from (select s.number, s.label, coalesce(r.mean[s.place], 0)::float8 * r.samples as sum
                 from (select i.number, i.label, i.place from series i
@@ -109,11 +109,11 @@ begin
 end $$;
 
 comment on function history.figures_over(text, jsonb, timestamptz, timestamptz, int, int) is
-  'Figures over time, one row a line. p_figures: an array of objects with the keys figure, by and labels; number is '
+  'Figures over time, one row per line. p_figures: an array of objects with the keys figure, by and labels; number is '
   'the position in it, from 1. by: a label, each value of which has a line of its own; null = all series are one line. '
   'labels: only series with these labels, such as {"site": "CERN"}. p_until: null = now. p_points: the largest number '
   'of spans of a usual width; began is the beginning of the first span. p_lines: the number of values of the label '
-  'that have lines of their own, which are those with the largest sums in the hours, or longer spans, of the time '
-  'asked for, while all others are together as other; null = all values have lines. spans: numbers of the spans that '
-  'were sampled, from 0, with the minutes sampled, the mean and the largest value of each. Spans older than the '
-  'minutes that are kept are an hour or a day at least. Errors: PB001 (figures, span), PB002 (setup not granted).';
+  'that have lines of their own: those with the largest sums over the requested time, in steps of an hour or longer; '
+  'all others are added up as other; null = all values have lines. spans: numbers of the sampled spans, from 0, with '
+  'the minutes sampled, the mean and the largest value of each. Spans older than the kept minutes are at least an hour '
+  'or a day long. Errors: PB001 (figures, span), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- This view is the only place with the limit of five minutes, so that pages, metrics and alerts agree whether figures
--- are current. Counting waiting jobs takes a twentieth of the time, so slow counts may be older.
+-- Only this view has the limit of five minutes, so that pages, metrics and alerts agree whether figures are current.
+-- Counting waiting jobs takes at most a twentieth of the time, so slow counts may be older.
 create or replace view history.freshness as
 select t.setup, m.at as sampled_at, coalesce(m.at > t.now - f.most, false) as is_sampled,
        m.at + interval '1 minute' as figures_end, w.counted_at,

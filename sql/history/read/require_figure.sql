@@ -11,7 +11,7 @@ begin
                           (select string_agg(f.figure, ', ' order by f.figure) from history.figure f));
   end if;
   if jsonb_typeof(p_labels) is distinct from 'object' then
-    raise exception 'labels are %, which is no object', coalesce(resource.shown(p_labels), 'null')
+    raise exception 'labels are %, which is not an object', coalesce(resource.shown(p_labels), 'null')
       using errcode = 'PB001', hint = 'For example {"site": "CERN"}.';
   end if;
   v_wrong := (select l from (select p_by union all select jsonb_object_keys(p_labels)) u (l)

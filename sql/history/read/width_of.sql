@@ -7,5 +7,5 @@ language sql immutable as $$
 $$;
 
 comment on function history.width_of(interval, int) is
-  'The shortest usual span of which at most the given number make up a longer span: 1, 5 or 15 minutes, 1, 3 or 6 '
-  'hours, or days.';
+  'The shortest usual width of spans with which p_points spans cover p_span: 1, 5 or 15 minutes, 1, 3 or 6 hours, or '
+  'days.';

@@ -21,7 +21,7 @@ select f.figure, f.labels, f.unit, f.fold, 'pgbroker_' || f.metric as metric, f.
     ('ends_at_site', '{site,outcome}', 'jobs/min', 'sum', 'ends_at_site_per_minute',
      'Ends of matched jobs, including released and expired leases.'),
     ('limits', '{site}', 'limits', 'sum', 'limits', 'Limits.'),
-    ('limits_reached', '{site}', 'limits', 'sum', 'limits_reached', 'Limits that let no more jobs be matched.'),
+    ('limits_reached', '{site}', 'limits', 'sum', 'limits_reached', 'Limits that are reached.'),
     ('limit_slots', '{site}', 'jobs', 'sum', 'limit_slots', 'Jobs that the limits of kind running allow, added up.'),
     ('limit_slots_used', '{site}', 'jobs', 'sum', 'limit_slots_used',
      'Jobs that count at these limits. A job counts at each of its limits.'),

@@ -43,4 +43,5 @@ end $$;
 comment on function history.sample(text) is
   'Samples the figures of a setup for the minute that has just ended, makes the means of longer spans that have ended, '
   'and removes samples older than the retention. Returns the number of series that have a value; null if the minute '
-  'has its sample, or another call makes it. `broker run` calls it (loop sample). Errors: PB002 (setup not granted).';
+  'already has its sample, or another call is making it. `broker run` calls it (loop sample). Errors: PB002 (setup not '
+  'granted).';

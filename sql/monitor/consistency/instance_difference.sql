@@ -13,8 +13,8 @@ select s.setup, s.instance_id, null, null, sum(s.cpu), null, sum(s.ram)
  group by s.setup, s.instance_id;
 
 comment on view monitor.instance_difference is
-  'Instances whose use differs from the sum of their steps, released instances with steps, and missing instances that '
-  'steps are placed on. Always empty; a row is a fault of pgbroker.';
+  'Instances whose use differs from the sum of their steps, released instances with steps, and missing instances on '
+  'which steps are placed. Always empty; a row is a fault of pgbroker.';
 comment on column monitor.instance_difference.state is 'State of the instance; null = the instance does not exist.';
 comment on column monitor.instance_difference.used_cpu is 'Cores in use, as stored with the instance.';
 comment on column monitor.instance_difference.step_cpu is 'Cores that the steps of the instance use.';

@@ -1,4 +1,3 @@
--- This check of consistency is always empty.
 create or replace view monitor.job_in_two_states as
 select s.setup, s.job_id, string_agg(s.state, ', ' order by s.state) as states
   from (select j.setup, j.job_id, 'waiting' as state from taskqueue.job j

@@ -1,5 +1,4 @@
--- This check of consistency is always empty. Jobs that a world loaded (without history) may be neither waiting nor
--- leased: the database need not know who has them.
+-- Jobs that a world loaded (without history) may be neither waiting nor leased: another system may have them.
 create or replace view monitor.job_out_of_step as
 select setup, job_id, j.status, p.place
   from workload.job j

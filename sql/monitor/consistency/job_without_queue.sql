@@ -1,4 +1,3 @@
--- This check of consistency is always empty.
 create or replace view monitor.job_without_queue as
 select j.setup, j.job_id, j.task_queue_id
   from taskqueue.job j

@@ -1,4 +1,3 @@
--- This check of consistency is always empty.
 create or replace view monitor.matching_difference as
 select s.setup, c.structure, c.key, c.expected, c.found
   from resource.setup s

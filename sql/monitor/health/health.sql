@@ -25,15 +25,15 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
                'other users'' sessions show only process id and transactions, not their time, their state, '
                'or whether they are left open',
-               format('grant pg_read_all_stats to %I, which also shows their queries; or look as a superuser',
+               format('grant pg_read_all_stats to %I, which also shows their queries; or ask as a superuser',
                       current_user)
          where not pg_has_role(current_user, 'pg_read_all_stats', 'usage')) f
  order by array_position(array['problem', 'advice', 'ok'], f.verdict), f.area, f.object;
 
 comment on view monitor.health is
-  'Findings about this server that hold matching back, each with its remedy, one row a finding, problems first; '
+  'Findings about this server that hold matching back, each with its remedy, one row per finding, problems first; '
   '`broker doctor` prints them. A problem means that jobs can be lost or that matching suffers now. Advice means that '
-  'it will suffer, or could be faster.';
+  'matching will suffer, or could be faster.';
 comment on column monitor.health.area is
   'Area of the finding: setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, '
   'transaction ids, maintenance, history, loop, profile, clock, standby or rights.';

@@ -2,9 +2,9 @@
 -- the future. See time-and-leases.md, When the clock of the server jumps.
 create or replace view monitor.health_clock as
 select 'clock' as area, 'server' as object,
-       case v.verdict when 'ok' then 'no lease was made later than now'
-                      else format('%s made up to %s later than now',
-                                  case when f.leases = 1 then '1 lease was' else f.leases || ' leases were' end,
+       case v.verdict when 'ok' then 'no lease begins in the future'
+                      else format('%s up to %s in the future',
+                                  case when f.leases = 1 then '1 lease begins' else f.leases || ' leases begin' end,
                                   date_trunc('second', f.ahead)) end as value,
        v.verdict,
        case v.verdict when 'advice' then 'the clock was put back: if their agents are silent, these leases expire '
@@ -19,6 +19,6 @@ select 'clock' as area, 'server' as object,
  cross join lateral (select case when f.leases > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_clock is
-  'Whether the server''s clock was put back: leases whose beginning is later than now. Part of monitor.health.';
+  'Whether the server''s clock was put back: leases that begin in the future. Part of monitor.health.';
 comment on column monitor.health_clock.area is 'Area of the finding: clock.';
 comment on column monitor.health_clock.object is 'Object that was examined: the server.';

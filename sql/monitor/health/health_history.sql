@@ -50,6 +50,6 @@ select 'history', 'partitions beyond the retention', format('%s, retention is %s
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_history is
-  'Whether the history of TaskQueues has its partitions, of the days ahead and within the retention. Part of '
+  'Whether the history of TaskQueues has the partitions of the days ahead, and none beyond the retention. Part of '
   'monitor.health.';
 comment on column monitor.health_history.area is 'Area of the finding: history.';

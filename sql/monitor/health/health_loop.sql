@@ -8,7 +8,7 @@ with meaning (name, cost) as (
   ('sample', 'the history of figures has gaps, and no alert is judged'),
   ('notify', 'no alert begins, ends or is sent'),
   ('classify', 'classes of queues, users and tasks get stale, and throttles do not act'),
-  ('schedule', 'steps are packed onto no instance, and empty instances are paid for'),
+  ('schedule', 'steps are not packed onto instances, and empty instances cost money'),
   ('assign-tasks', 'tasks get no nucleus'),
   ('assign-jobs', 'jobs of production tasks are assigned to no queue'),
   ('assign-analysis', 'jobs of users'' tasks are assigned to no queue')
@@ -50,7 +50,7 @@ select 'loop' as area, j.name as object,
        case when v.verdict = 'ok' then null
             when j.state in ('slow', 'failing')
             then 'read the log of broker run there; monitor.health shows sessions that wait for a lock'
-            else format('keep `broker run` going on two machines%s; a setup that needs no loops says so: '
+            else format('keep `broker run` running on two machines%s; a setup that needs no loops says so: '
                         'broker settings --setup %s --set lifecycle.loops=[]',
                         ' (last: ' || j.held_by || ')',
                         case when cardinality(j.setups) = 1 then j.setups[1] else 'NAME' end) end as remedy

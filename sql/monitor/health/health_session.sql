@@ -39,13 +39,13 @@ select 'lock' as area, format('session %s of %s', w.pid, w.usename) as object,
        format('waits %s for %s', date_trunc('second', w.waits),
               coalesce(w.relation::regclass::text, w.locktype)) as value,
        'problem' as verdict,
-       'no call of an agent waits so long for another; a call that changes limits or CPU buckets '
+       'no call of an agent waits this long for another call; a call that changes limits or CPU buckets '
        'gives up with PB006' as cost,
        format('look at the blocking session: select * from pg_stat_activity where pid = any (pg_blocking_pids(%s))',
               w.pid) as remedy
   from waiting w
  union all
-select 'lock', 'sessions that wait for one', '0', 'ok', null, null where not exists (select from waiting)
+select 'lock', 'sessions that wait for a lock', '0', 'ok', null, null where not exists (select from waiting)
  union all
 select 'open call', format('session %s of %s', o.pid, o.usename),
        format('idle in its transaction for %s', date_trunc('second', o.idle)),
@@ -84,8 +84,8 @@ select 'connection', 'calls a connection',
 select 'setting', 'commit_delay',
        format('%s us at %s transactions/s', s.setting, round(t.commits_per_second)),
        v.verdict,
-       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: clients that commit together get '
-                                        'up to half as much more done with a delay' end,
+       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: with a delay, clients that commit '
+                                        'together do up to half as much work again' end,
        case when v.verdict <> 'ok'
             then 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, and compare' end
   from traffic t

@@ -19,7 +19,7 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
    'and matches scan dead rows'),
   ('track_counts', array['on'], null, null, 'on', 'problem',
    'autovacuum cannot tell which tables to clean, as if it were off'),
-  -- measured: 0.34 ms a match, 0.47 after 90,000 matches without a vacuum
+  -- measured: 0.34 ms per match, 0.47 ms after 90,000 matches without a vacuum
   ('autovacuum_naptime', null, null, 15, '10s', 'advice',
    '1,000 matches a second leave 60,000 dead rows in each queue table after a minute: a match takes a quarter longer'),
   -- jobs and changes of counts have no delay in any case; leases, requests and the history use the setting
@@ -34,8 +34,7 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
    'a checkpoint happens every few minutes, and each page of the queues is written in full after each checkpoint'),
   ('wal_compression', array['on', 'pglz', 'lz4', 'zstd'], null, null, 'on', 'advice',
    'the pages of the queues are written to the log without compression after each checkpoint'),
-  -- a line costs no measurable time, but a thousand calls a second write a thousand of them, and the
-  -- attempt is what proves a lease
+  -- a line costs no measurable time, but a thousand calls write a thousand lines, and an attempt proves a lease
   ('log_statement', array['none', 'ddl', 'mod'], null, null, 'none', 'advice',
    'each call writes a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret'),
   ('log_duration', array['off'], null, null, 'off', 'advice',

@@ -1,7 +1,7 @@
 -- The view judges the snapshots that keep deleted rows from being cleaned.
 create or replace view monitor.health_snapshot as
 with snapshot as (
-  -- Matching itself skips jobs that were taken (taskqueue.hand.first_ids); the rows that vacuum may not clean grow.
+  -- Matching itself skips jobs that were taken (taskqueue.hand.first_ids); only rows that vacuum may not clean add up.
   select h.*,
          case when h.transactions >= 100000 then 'problem'
               when h.transactions >= 10000 then 'advice'

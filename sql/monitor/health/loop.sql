@@ -1,5 +1,5 @@
--- The view uses now() and not the clock of a setup, because leads expire by the server's clock. A lead renewed later
--- than now was written before the clock was put back; a living process renews its lead within seconds.
+-- The view uses now() and not the clock of a setup, because leads expire by the server's clock. A renewal time in the
+-- future was written before the clock was put back; a living process renews its lead within seconds.
 create or replace view monitor.loop as
 with known as (
   select l.setup, l.name, l.held_by, l.renewed_at, l.expires_at, l.period, l.began_at, l.ended_at, l.error,

@@ -9,8 +9,8 @@ with session as (
     join pg_database d on d.datname = current_database()
    where a.pid <> pg_backend_pid()
 )
--- A session of another database holds dead rows of this one when it has written: each new snapshot reaches
--- back to it. A vacuum never holds dead rows.
+-- A session of another database that has written keeps dead rows of this database: each new snapshot reaches back to
+-- it. A vacuum never keeps dead rows.
 select case when s.datid is null then format('process %s for standby %s', s.pid, s.application_name)
             else format('session %s of %s', s.pid, coalesce(s.usename, 'the server')) end,
        greatest(age(s.backend_xmin), age(s.backend_xid)), s.xact_start, s.state,
@@ -43,4 +43,4 @@ comment on column monitor.snapshot_holder.transactions is
 comment on column monitor.snapshot_holder.since is 'Beginning of its transaction; null = not known, or not shown.';
 comment on column monitor.snapshot_holder.detail is
   'State of the session, owner of the transaction, or state of the slot.';
-comment on column monitor.snapshot_holder.remedy is 'How to end it.';
+comment on column monitor.snapshot_holder.remedy is 'How to end the snapshot.';

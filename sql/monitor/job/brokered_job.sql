@@ -19,4 +19,4 @@ comment on column monitor.brokered_job.activated is
 comment on column monitor.brokered_job.started is 'When the job last began to run; null = not yet.';
 comment on column monitor.brokered_job.ended is 'When the job ended; null = not yet.';
 comment on column monitor.brokered_job.replaced_by is
-  'The next job that got the same part of the input; null = none yet, or the part is still that of this job.';
+  'The next job that got the same part of the input; null = none yet, or the part still belongs to this job.';

@@ -1,11 +1,11 @@
--- A select on this view answers why a task did not go to a queue. It has one row for each task and queue of each run
--- that is kept. It has one row without a queue for a task that a rule or an error decided about before any queue, and
--- for a task that was decided without locality.
+-- A select on this view shows why a task did not go to a queue. The view has one row for each task and queue of each
+-- kept run. It has one row without a queue for a task that a rule or an error decided before any queue was looked at,
+-- and for a task that was decided without locality.
 create or replace view monitor.decision as
 select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile, r.dry, t.task_id, d.queue,
        case d.verdict when 'c' then 'candidate' when 'r' then 'rejected' when 'n' then 'not candidate' end as verdict,
        d.rank, d.weight, d.rule, w.criteria, w.reason, a.jobs, t.decided_at
-  from brokerage.task_decision t  -- decisions are found by their task: they are indexed by run and task
+  from brokerage.task_decision t  -- comes first, since decisions are indexed by run and task
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id

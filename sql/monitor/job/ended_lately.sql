@@ -1,6 +1,5 @@
 -- Only the history knows the site of a job that ended, and a look-up there costs more than counting the job: at a
--- thousand ends a second, the look-ups of a minute would take half a second. Only the newest ends are therefore looked
--- up.
+-- thousand ends a second, the look-ups of a minute would take half a second. So only the newest ends are looked up.
 create or replace view monitor.ended_lately as
 select t.setup, e.outcome, e.site, count(*) as jobs
   from resource.setup_time t

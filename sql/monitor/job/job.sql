@@ -24,7 +24,7 @@ comment on view monitor.job is
 comment on column monitor.job.state is
   'State of the job: waiting, held, leased, or its outcome (finished, failed, cancelled, closed).';
 comment on column monitor.job.since is
-  'When the job was inserted, held, matched or ended; null = it was held before the history that is kept.';
+  'When the job was inserted, held, matched or ended; null = it was held before the kept history begins.';
 comment on column monitor.job.task_queue_id is 'TaskQueue in which the job waits or from which it was taken.';
 comment on column monitor.job.user_priority is 'User priority; null if the job has ended.';
 comment on column monitor.job.attempts is 'Number of times that the job was matched.';

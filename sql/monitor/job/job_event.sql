@@ -11,7 +11,7 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
  where h.event <> 'matched' and (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.job_event is
-  'Events of jobs in TaskQueues, one row an event, kept for as long as the setting history_kept of taskqueue says. '
+  'Events of jobs in TaskQueues, one row per event, kept for as long as the setting history_kept of taskqueue says. '
   'Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.';
 comment on column monitor.job_event.event is
   'Event: matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';

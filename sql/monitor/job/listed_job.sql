@@ -1,9 +1,9 @@
 -- The view has every job once, in the order of ids without a sort: each part is read by its primary key, and the parts
 -- are merged. A brokered job has its row in workload.job. Jobs that submitters insert have ids below 10^12
--- (taskqueue.submitted_id), so the parts of taskqueue are read below that: a page of the newest jobs scans no brokered
--- job in vain. Conditions come after the union, and columns of other tables are scalar subqueries: a condition or a
--- join in a part would end its order. Waiting and held jobs are two parts, so that a condition on the status leaves out
--- parts that have no such job.
+-- (taskqueue.submitted_id), so the parts of taskqueue are read only below that id: a page of the newest jobs scans no
+-- brokered job in vain. Conditions come after the union, and columns of other tables are scalar subqueries: a condition
+-- or a join in a part would destroy its order. Waiting and held jobs are two parts, so that a condition on the status
+-- leaves out parts that have no such job.
 create or replace view monitor.listed_job as
 select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_name, u.gshare, u.priority, u.created,
        u.lease_state

@@ -14,7 +14,7 @@ with decision as not materialized (
     from decision d
     join workload.job j on j.setup = d.setup and j.task_id = d.task_id and j.created = d.decided_at
    where d.algorithm <> 'production_task' and d.status = 'candidates'
-), figure as (  -- one row a task: amount and total
+), figure as (  -- one row per task: amount and total
   select d.setup, d.trial, d.arm, d.task_id, 1 as place, 'no candidates' as measure, 'share of decisions' as unit,
          count(*) filter (where d.status <> 'candidates')::float8 as amount, count(*)::float8 as total
     from decision d
@@ -84,8 +84,8 @@ select c.setup, c.trial, c.place, c.measure, c.unit, c.control_tasks, c.control_
   from compared c;
 
 comment on view monitor.trial_outcome is
-  'Outcome of the tasks of a trial by arm, one row a measure: the value in both arms and the difference, each with the '
-  'margin of its 90 % interval (by task, Student''s t). A low value is good in all measures. Both arms share the '
+  'Outcome of the tasks of a trial by arm, one row per measure: the value in both arms and the difference, each with '
+  'the margin of its 90 % interval (by task, Student''s t). A low value is good in all measures. Both arms share the '
   'queues, so a gain of one arm may be a loss of the other. Jobs and decisions count as long as they are kept.';
 comment on column monitor.trial_outcome.trial is 'Number of the trial (monitor.trial).';
 comment on column monitor.trial_outcome.place is 'Place in the order of the measures.';

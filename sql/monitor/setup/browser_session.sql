@@ -1,4 +1,4 @@
--- A session of a person is for every setup that a credential gives; the view has one row for each setup.
+-- A session covers every setup to which a credential of the person gives access; the view has one row for each setup.
 create or replace view monitor.browser_session as
 select coalesce(s.setup, c.setup) as setup, s.subject, coalesce(s.kind, c.kind) as kind, s.opened_at, s.expires_at
   from resource.browser_session s

@@ -23,7 +23,7 @@ comment on column monitor.credential.kind is 'Role that the caller acts as: agen
 comment on column monitor.credential.issuer is 'Claim iss of the tokens that fit a credential.';
 comment on column monitor.credential.subject is 'Claim sub of the only holder; null = any holder.';
 comment on column monitor.credential.claim is 'Claim that has the value; null = any token.';
-comment on column monitor.credential.value is 'Value of the claim, or a path that the value lies below.';
+comment on column monitor.credential.value is 'Value of the claim, or a path below which the value lies.';
 comment on column monitor.credential.owner_group is 'Owner group that the caller acts for, or the claim that names it.';
 comment on column monitor.credential.owner_dn is 'Owner that the caller acts for, or the claim that names it.';
 comment on column monitor.credential.uses_left is 'Number of times that a secret may still be exchanged.';

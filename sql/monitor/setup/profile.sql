@@ -22,8 +22,8 @@ comment on view monitor.profile is
   'The profiles that brokers can use for their decisions: those that come with pgbroker, and your own '
   '(brokerage.set_profile).';
 comment on column monitor.profile.based_on is
-  'Profile whose rules it has, unless its own rules change them; null = none.';
+  'Profile whose rules this profile has, unless its own rules change them; null = none.';
 comment on column monitor.profile.description is 'Purpose of the profile.';
-comment on column monitor.profile.shipped is 'Whether the profile comes with pgbroker, so that nobody changes it.';
+comment on column monitor.profile.shipped is 'Whether the profile comes with pgbroker, so that it cannot be changed.';
 comment on column monitor.profile.rules is 'Number of rules that the profile adds or changes.';
 comment on column monitor.profile.setups is 'Setups that use the profile, or try it.';

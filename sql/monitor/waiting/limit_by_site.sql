@@ -14,6 +14,6 @@ select l.setup, l.site, count(*) as limits,
 
 comment on view monitor.limit_by_site is 'Limits of each site, and how far they are used.';
 comment on column monitor.limit_by_site.limits is 'Number of limits.';
-comment on column monitor.limit_by_site.reached is 'Number of these limits that let no more jobs be matched now.';
+comment on column monitor.limit_by_site.reached is 'Number of these limits that are reached now.';
 comment on column monitor.limit_by_site.slots is 'Number of jobs that the limits of kind running allow together.';
-comment on column monitor.limit_by_site.used is 'Leases that count at these limits; a lease counts at each.';
+comment on column monitor.limit_by_site.used is 'Leases that count at these limits; a lease may count at several.';

@@ -1,4 +1,4 @@
--- The view shows the global shares as people ask for them, with the shares that are behind.
+-- The view shows the global shares, and which of them are behind.
 create or replace view monitor.share_tree as
 select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.target_of_parent, t.target_of_whole,
        t.pledged, t.running, t.queued, t.usage_of_parent,
@@ -11,7 +11,7 @@ comment on view monitor.share_tree is
   'The tree of global shares with targets, current usage, and the leaf that is furthest behind. Values are fractions, '
   'not percent, or HS06.';
 comment on column monitor.share_tree.gshare is 'Global share.';
-comment on column monitor.share_tree.parent is 'Share that it is part of, as given; null = none.';
+comment on column monitor.share_tree.parent is 'Share of which this share is a part, as given; null = none.';
 comment on column monitor.share_tree.path is 'Shares from the top down to this share.';
 comment on column monitor.share_tree.depth is 'Level of the share in the tree, from 1.';
 comment on column monitor.share_tree.is_leaf is 'Whether the share has no parts; jobs belong to leaves.';
@@ -19,8 +19,8 @@ comment on column monitor.share_tree.target is
   'Target as given, in any unit, since it is compared only with the targets of its siblings; missing or negative = 0.';
 comment on column monitor.share_tree.target_of_parent is
   'Fraction that the share has of the targets of its siblings and itself.';
-comment on column monitor.share_tree.target_of_whole is 'Product of these fractions from the top down.';
-comment on column monitor.share_tree.pledged is 'That fraction of everything that runs (HS06).';
+comment on column monitor.share_tree.target_of_whole is 'Product of target_of_parent from the top down.';
+comment on column monitor.share_tree.pledged is 'target_of_whole times all running work (HS06).';
 comment on column monitor.share_tree.running is 'Running work of the share and its parts (HS06).';
 comment on column monitor.share_tree.queued is 'Queued work of the share and its parts (HS06).';
 comment on column monitor.share_tree.usage_of_parent is
@@ -32,8 +32,8 @@ comment on column monitor.share_tree.distance is 'target_of_whole minus usage_of
 comment on column monitor.share_tree.behind is
   'Rank of the leaf, 1 = PanDA would take its jobs next: at each level the share with the largest distance goes first.';
 comment on column monitor.share_tree.source is
-  'Source of the figures: jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of '
-  'resource.share.';
+  'Source of the figures: jobs = counted now from the jobs here and the counts of other systems; loaded = the figures '
+  'of resource.share.';
 comment on column monitor.share_tree.measured is
   'When the figures that brokerage reads were measured; null = the figures do not expire.';
 comment on column monitor.share_tree.problem is

@@ -1,7 +1,7 @@
 -- The view lists sites for an operator: sites of PanDA queues, and sites that only matching knows (DIRAC's sites),
 -- which a lease, a TaskQueue, a limit or a resource names. The cores of the latter are not known, so a lease counts as
--- one core. The view reads every lease without a queue and every posting, so it is for people, once in some seconds.
--- Long because each of the six sources of sites has its own counts.
+-- one core. The view reads every lease without a queue and every posting, so it should be read at most every few
+-- seconds. Long because each of the six sources of sites has its own counts.
 create or replace view monitor.site as
 with queue as not materialized (
   select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,
@@ -13,7 +13,7 @@ with queue as not materialized (
     from resource.queue q
     join (select s.setup, s.queue, s.status, s.njobs as jobs, coalesce(s.ncores, s.njobs) as cores
             from workload.statistic s
-           union all  -- not workload.job_statistic, which groups all queues before those of a site are chosen
+           union all  -- instead of workload.job_statistic, which groups all queues before those of a site are chosen
           select j.setup, j.queue, j.status, j.jobs, j.cores from workload.job_by_queue j) s
       on s.setup = q.setup and s.queue = q.queue
     join (values ('pending', 1), ('defined', 1), ('waiting', 1), ('assigned', 1), ('throttled', 1), ('activated', 1),

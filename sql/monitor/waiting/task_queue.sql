@@ -1,4 +1,4 @@
--- A DBA opens this view first. Its count is a subquery, so a list in another order counts only the jobs of its page.
+-- The count of jobs is a subquery, so a list that is not ordered by it counts only the jobs of the TaskQueues shown.
 create or replace view monitor.task_queue as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priority,
        coalesce((select n.jobs from taskqueue.task_queue_count n

@@ -10,7 +10,7 @@ select p.setup,
 
 comment on view monitor.waiting_by_site is
   'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. Queues '
-  'that list no site count at (any site): every site may take them besides its own.';
+  'that list no site count at (any site): every site may take their jobs in addition to its own.';
 comment on column monitor.waiting_by_site.site is 'Name of the site, or (any site).';
 comment on column monitor.waiting_by_site.queues is 'Number of open TaskQueues.';
 comment on column monitor.waiting_by_site.jobs is 'Number of waiting jobs in these TaskQueues.';

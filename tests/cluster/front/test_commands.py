@@ -87,7 +87,7 @@ def test_no_front_is_made_of_a_database_that_is_used(
     printed = commands(dsn, monkeypatch)("cluster", "init", "--shard", f"a={cluster.shards['a']}")
     assert printed.code == 1 and "has pgbroker already, as a single database" in printed.err
     printed = commands(dsn, monkeypatch)("cluster", "status")
-    assert printed.code == 1 and "this database is no front" in printed.err
+    assert printed.code == 1 and "this database is not a front" in printed.err
 
 
 def test_a_front_without_pl_proxy_is_refused(empty_dsn: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

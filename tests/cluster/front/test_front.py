@@ -140,7 +140,7 @@ def test_a_setup_is_placed_on_the_shard_with_the_fewest_setups(front: Db, placed
 def test_a_database_that_is_no_front_places_no_setup(db: Db) -> None:
     with pytest.raises(psycopg.Error) as raised:
         db.execute("select cluster.place('north', 'a')")
-    assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", "this database is no front")
+    assert (raised.value.sqlstate, raised.value.diag.message_primary) == ("PB005", "this database is not a front")
     assert db.execute("select * from cluster.shard_dsn('north')").fetchall() == []
 
 

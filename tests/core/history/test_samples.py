@@ -309,11 +309,11 @@ def test_several_figures_in_one_call_have_the_values_of_separate_calls(q: Calls,
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
-        (None, "p_figures is null, which is no array"),
-        ("{}", "p_figures is {}, which is no array"),
+        (None, "p_figures is null, which is not an array"),
+        ("{}", "p_figures is {}, which is not an array"),
         ("[1]", "there is no figure null"),
         ('[{"figure": "matches"}, {"figure": "jobs"}]', 'there is no figure "jobs"'),
-        ('[{"figure": "matches", "labels": 1}]', "labels are 1, which is no object"),
+        ('[{"figure": "matches", "labels": 1}]', "labels are 1, which is not an object"),
     ],
 )
 def test_wrong_lists_of_figures_are_refused(q: Calls, at: At, figures: str | None, words: str) -> None:
@@ -331,7 +331,7 @@ def test_wrong_lists_of_figures_are_refused(q: Calls, at: At, figures: str | Non
         ({"figure": None}, "there is no figure null"),
         ({"by": "site"}, 'figure matches has no label "site"'),
         ({"labels": '{"queue": "x"}'}, 'figure matches has no label "queue"'),
-        ({"labels": "[]"}, "labels are [], which is no object"),
+        ({"labels": "[]"}, "labels are [], which is not an object"),
         ({"since": None}, "p_since is null"),
         ({"since": NOON + DAY}, "p_since is 2026-03-29"),
         ({"since": "-infinity"}, "the span -infinity to"),
