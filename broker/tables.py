@@ -35,7 +35,7 @@ brokered_job = Table(
     Column("input_bytes", BigInteger, comment="Bytes of these files; null = not made here."),
     Column("events", BigInteger, comment="Events of its part of the primary input; null = not made here."),
     Column("state_changed", TIMESTAMP(timezone=True), comment="When its status changed."),
-    Column("replaced_by", BigInteger, comment="The next job that got the same part of the input; null = none yet, or the part is still that of this job."),
+    Column("replaced_by", BigInteger, comment="The next job that got the same part of the input; null = none yet, or the part still belongs to this job."),
     comment="Every job of a task, with its place and the times of its states.",
 )
 
@@ -82,7 +82,7 @@ credential = Table(
     Column("issuer", Text, comment="Claim iss of the tokens that fit a credential."),
     Column("subject", Text, comment="Claim sub of the only holder; null = any holder."),
     Column("claim", Text, comment="Claim that has the value; null = any token."),
-    Column("value", Text, comment="Value of the claim, or a path that the value lies below."),
+    Column("value", Text, comment="Value of the claim, or a path below which the value lies."),
     Column("owner_group", Text, comment="Owner group that the caller acts for, or the claim that names it."),
     Column("owner_dn", Text, comment="Owner that the caller acts for, or the claim that names it."),
     Column("uses_left", Integer, comment="Number of times that a secret may still be exchanged."),
@@ -162,7 +162,7 @@ health = Table(
     Column("verdict", Text, comment="Verdict: ok, advice or problem."),
     Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
     Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
-    comment="Findings about this server that hold matching back, each with its remedy, one row a finding, problems first; `broker doctor` prints them. A problem means that jobs can be lost or that matching suffers now. Advice means that it will suffer, or could be faster.",
+    comment="Findings about this server that hold matching back, each with its remedy, one row per finding, problems first; `broker doctor` prints them. A problem means that jobs can be lost or that matching suffers now. Advice means that matching will suffer, or could be faster.",
 )
 
 health_clock = Table(
@@ -173,7 +173,7 @@ health_clock = Table(
     Column("verdict", Text, comment="Verdict: ok, advice or problem."),
     Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
     Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
-    comment="Whether the server's clock was put back: leases whose beginning is later than now. Part of monitor.health.",
+    comment="Whether the server's clock was put back: leases that begin in the future. Part of monitor.health.",
 )
 
 health_history = Table(
@@ -184,7 +184,7 @@ health_history = Table(
     Column("verdict", Text, comment="Verdict: ok, advice or problem."),
     Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
     Column("remedy", Text, comment="Remedy; null if the verdict is ok."),
-    comment="Whether the history of TaskQueues has its partitions, of the days ahead and within the retention. Part of monitor.health.",
+    comment="Whether the history of TaskQueues has the partitions of the days ahead, and none beyond the retention. Part of monitor.health.",
 )
 
 health_loop = Table(
@@ -238,7 +238,7 @@ health_snapshot = Table(
     Column("value", Text, comment="Value that was found."),
     Column("verdict", Text, comment="Verdict: ok, advice or problem."),
     Column("cost", Text, comment="Cost of the finding; null if the verdict is ok."),
-    Column("remedy", Text, comment="How to end it."),
+    Column("remedy", Text, comment="How to end the snapshot."),
     comment="Old snapshots of sessions, prepared transactions, replication slots and standbys; and slots that nobody reads. Part of monitor.health.",
 )
 
@@ -332,7 +332,7 @@ instance_difference = Table(
     Column("step_cpu", Numeric, comment="Cores that the steps of the instance use."),
     Column("used_ram", Numeric, comment="Memory in use (MB), as stored with the instance."),
     Column("step_ram", Numeric, comment="Memory that the steps of the instance use (MB)."),
-    comment="Instances whose use differs from the sum of their steps, released instances with steps, and missing instances that steps are placed on. Always empty; a row is a fault of pgbroker.",
+    comment="Instances whose use differs from the sum of their steps, released instances with steps, and missing instances on which steps are placed. Always empty; a row is a fault of pgbroker.",
 )
 
 instance_step = Table(
@@ -380,7 +380,7 @@ job = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("state", Text, comment="State of the job: waiting, held, leased, or its outcome (finished, failed, cancelled, closed)."),
-    Column("since", TIMESTAMP(timezone=True), comment="When the job was inserted, held, matched or ended; null = it was held before the history that is kept."),
+    Column("since", TIMESTAMP(timezone=True), comment="When the job was inserted, held, matched or ended; null = it was held before the kept history begins."),
     Column("task_queue_id", BigInteger, comment="TaskQueue in which the job waits or from which it was taken."),
     Column("user_priority", SmallInteger, comment="User priority; null if the job has ended."),
     Column("attempts", Integer, comment="Number of times that the job was matched."),
@@ -400,7 +400,7 @@ job_event = Table(
     Column("grid_ce", Text, comment="Computing element of the lease."),
     Column("role_name", Text, comment="Database role that caused it."),
     Column("subject", Text, comment="The subject of the service that caused the event; null for a login of the database."),
-    comment="Events of jobs in TaskQueues, one row an event, kept for as long as the setting history_kept of taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.",
+    comment="Events of jobs in TaskQueues, one row per event, kept for as long as the setting history_kept of taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.",
 )
 
 job_history = Table(
@@ -413,7 +413,7 @@ job_history = Table(
     Column("to_status", Text, comment="Status after."),
     Column("role_name", Text, comment="Database role of the caller."),
     Column("why", Text, comment="Reason: the function that was called, or the rule that applied with the age and the limit."),
-    comment="Every change of a brokered job's status, and every request to make its work again (the status is then the same before and after). The history is kept for as long as the setting history_kept of taskqueue says.",
+    comment="Every change of a brokered job's status, and every request to do its work again (the status is then the same before and after). The history is kept for as long as the setting history_kept of taskqueue says.",
 )
 
 job_in_two_states = Table(
@@ -508,9 +508,9 @@ limit_by_site = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("site", Text, comment="Site."),
     Column("limits", BigInteger, comment="Number of limits."),
-    Column("reached", BigInteger, comment="Number of these limits that let no more jobs be matched now."),
+    Column("reached", BigInteger, comment="Number of these limits that are reached now."),
     Column("slots", BigInteger, comment="Number of jobs that the limits of kind running allow together."),
-    Column("used", BigInteger, comment="Leases that count at these limits; a lease counts at each."),
+    Column("used", BigInteger, comment="Leases that count at these limits; a lease may count at several."),
     comment="Limits of each site, and how far they are used.",
 )
 
@@ -596,9 +596,9 @@ owner_group = Table(
 profile = Table(
     "profile", metadata,
     Column("profile", Text, comment="Name."),
-    Column("based_on", Text, comment="Profile whose rules it has, unless its own rules change them; null = none."),
+    Column("based_on", Text, comment="Profile whose rules this profile has, unless its own rules change them; null = none."),
     Column("description", Text, comment="Purpose of the profile."),
-    Column("shipped", Boolean, comment="Whether the profile comes with pgbroker, so that nobody changes it."),
+    Column("shipped", Boolean, comment="Whether the profile comes with pgbroker, so that it cannot be changed."),
     Column("rules", BigInteger, comment="Number of rules that the profile adds or changes."),
     Column("setups", ARRAY(Text), comment="Setups that use the profile, or try it."),
     comment="The profiles that brokers can use for their decisions: those that come with pgbroker, and your own (brokerage.set_profile).",
@@ -724,14 +724,14 @@ share_tree = Table(
     "share_tree", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("gshare", Text, comment="Global share."),
-    Column("parent", Text, comment="Share that it is part of, as given; null = none."),
+    Column("parent", Text, comment="Share of which this share is a part, as given; null = none."),
     Column("path", ARRAY(Text), comment="Shares from the top down to this share."),
     Column("depth", Integer, comment="Level of the share in the tree, from 1."),
     Column("is_leaf", Boolean, comment="Whether the share has no parts; jobs belong to leaves."),
     Column("target", Double, comment="Target as given, in any unit, since it is compared only with the targets of its siblings; missing or negative = 0."),
     Column("target_of_parent", Double, comment="Fraction that the share has of the targets of its siblings and itself."),
-    Column("target_of_whole", Double, comment="Product of these fractions from the top down."),
-    Column("pledged", Double, comment="That fraction of everything that runs (HS06)."),
+    Column("target_of_whole", Double, comment="Product of target_of_parent from the top down."),
+    Column("pledged", Double, comment="target_of_whole times all running work (HS06)."),
     Column("running", Double, comment="Running work of the share and its parts (HS06)."),
     Column("queued", Double, comment="Queued work of the share and its parts (HS06)."),
     Column("usage_of_parent", Double, comment="Fraction that the share has of the running work of its siblings and itself."),
@@ -739,7 +739,7 @@ share_tree = Table(
     Column("usage", Double, comment="Running / pledged, which is PanDA's usage; 0 = nothing runs, 999999 = something runs and the target is 0."),
     Column("distance", Double, comment="target_of_whole minus usage_of_whole; positive = behind."),
     Column("behind", BigInteger, comment="Rank of the leaf, 1 = PanDA would take its jobs next: at each level the share with the largest distance goes first."),
-    Column("source", Text, comment="Source of the figures: jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of resource.share."),
+    Column("source", Text, comment="Source of the figures: jobs = counted now from the jobs here and the counts of other systems; loaded = the figures of resource.share."),
     Column("measured", TIMESTAMP(timezone=True), comment="When the figures that brokerage reads were measured; null = the figures do not expire."),
     Column("problem", Text, comment="Reason why the share is at the top although it has a parent; null = no problem."),
     comment="The tree of global shares with targets, current usage, and the leaf that is furthest behind. Values are fractions, not percent, or HS06.",
@@ -790,7 +790,7 @@ snapshot_holder = Table(
     Column("transactions", Integer, comment="Age of its snapshot: number of transactions that have begun since."),
     Column("since", TIMESTAMP(timezone=True), comment="Beginning of its transaction; null = not known, or not shown."),
     Column("detail", Text, comment="State of the session, owner of the transaction, or state of the slot."),
-    Column("remedy", Text, comment="How to end it."),
+    Column("remedy", Text, comment="How to end the snapshot."),
     comment="Holders of snapshots that keep deleted rows from being cleaned: sessions, prepared transactions, replication slots and standbys. monitor.health judges them.",
 )
 
@@ -848,12 +848,12 @@ task_queue = Table(
     Column("owner_group", Text, comment="OwnerGroup: group used for the submission."),
     Column("owner_dn", Text, comment="OwnerDN: the person who submitted the jobs."),
     Column("cpu_time", BigInteger, comment="CPU bucket, seconds."),
-    Column("priority", Double, comment="Its part of the share of its entity; the draw orders by random()/priority, the smallest first."),
+    Column("priority", Double, comment="The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first."),
     Column("jobs", BigInteger, comment="Waiting jobs that are not held."),
     Column("held_jobs", BigInteger, comment="Number of waiting jobs that are held."),
     Column("state", Text, comment="State of the TaskQueue: open, disabled, held or owner held."),
     Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Time since which the oldest job has waited, among the jobs with the lowest id of each user priority; that is normally the oldest of all jobs."),
-    Column("created_at", TIMESTAMP(timezone=True), comment="When it was opened."),
+    Column("created_at", TIMESTAMP(timezone=True), comment="When the TaskQueue was opened."),
     Column("mean_weight", Double, comment="Mean weight of its jobs when its priority was computed."),
     Column("siblings", BigInteger, comment="Number of TaskQueues with the same requirements, including this one."),
     Column("requirements", JSONB, comment="Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without duplicates, empty lists left out."),
@@ -900,7 +900,7 @@ trial_outcome = Table(
     Column("difference", Double, comment="Value in the arm trial minus the value in the arm control."),
     Column("difference_margin", Double, comment="Half of the 90 % interval of the difference (Welch); null = an arm has fewer than two tasks, or the tasks of each arm are all alike."),
     Column("verdict", Text, comment="Verdict: lower or higher if the interval of the difference is below or above 0; not shown if 0 is within it, or if there is no interval."),
-    comment="Outcome of the tasks of a trial by arm, one row a measure: the value in both arms and the difference, each with the margin of its 90 % interval (by task, Student's t). A low value is good in all measures. Both arms share the queues, so a gain of one arm may be a loss of the other. Jobs and decisions count as long as they are kept.",
+    comment="Outcome of the tasks of a trial by arm, one row per measure: the value in both arms and the difference, each with the margin of its 90 % interval (by task, Student's t). A low value is good in all measures. Both arms share the queues, so a gain of one arm may be a loss of the other. Jobs and decisions count as long as they are kept.",
 )
 
 unfolded_change = Table(
@@ -975,7 +975,7 @@ waiting_by_site = Table(
     Column("site", Text, comment="Name of the site, or (any site)."),
     Column("queues", BigInteger, comment="Number of open TaskQueues."),
     Column("jobs", BigInteger, comment="Number of waiting jobs in these TaskQueues."),
-    comment="Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. Queues that list no site count at (any site): every site may take them besides its own.",
+    comment="Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. Queues that list no site count at (any site): every site may take their jobs in addition to its own.",
 )
 
 waiting_job = Table(

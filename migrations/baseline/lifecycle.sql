@@ -40,8 +40,8 @@ comment on constraint setting_loops_check on lifecycle.setting is
   'assign-analysis';
 
 --: The loops of `broker run`, one row per loop: the process that works on it now, and the outcome of the last rounds.
---: The lead is a lease, not a lock: every step is correct even if two processes work on it. A process writes the rows of
---: all its loops with one statement every few seconds, whatever their periods are, so that no row is hot.
+--: The lead is a lease, not a lock: every step is correct even if two processes work on it. A process writes the rows
+--: of all its loops with one statement every few seconds, whatever their periods are, so that no row is hot.
 create table lifecycle.loop (
   setup         text references resource.setup on delete cascade,  --: Setup that the loop works on; null = all.
   --: Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or
