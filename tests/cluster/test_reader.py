@@ -179,7 +179,7 @@ def test_reading_endpoints_are_answered_by_the_standby(service: Service, primary
     assert users != [(0,)]
 
 
-def test_every_page_reads_or_is_listed_for_the_primary() -> None:
+def test_every_page_that_writes_is_listed_for_the_primary() -> None:
     own = [one for one in ENDPOINTS if one.method == "GET" and not one.name.startswith("file_")]
     ours = [one for one in own if one.adapter is None or one.adapter.name in ("page", "browser")]
     assert {one.name for one in ours if not one.reads} | {"session"} == ON_THE_PRIMARY

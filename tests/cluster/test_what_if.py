@@ -171,7 +171,9 @@ def test_everything_that_deciding_reads_is_copied() -> None:
     assert read - made_there == set(WORLD)
 
 
-def test_the_option_on_asks_over_a_setup_of_the_standby(standby_cli: Cli, dsn: str, primary: Db) -> None:
+def test_the_option_on_evaluates_a_question_over_a_setup_of_the_standby(
+    standby_cli: Cli, dsn: str, primary: Db
+) -> None:
     words = ("what-if", "--setup", ASKED, "--profile", "panda2026")
     refused = standby_cli(*words)
     assert refused.code == 1

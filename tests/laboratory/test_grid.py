@@ -206,7 +206,7 @@ def test_a_synthetic_grid_has_all_kinds_of_queues(usual: Row) -> None:
     assert {(8 <= row["corepower"] <= 25) for row in rows} == {True}
 
 
-def test_storages_and_links_have_their_exceptions(usual: Row) -> None:
+def test_rules_on_storages_and_links_make_their_documented_exceptions(usual: Row) -> None:
     storages = usual["storages"].values()
     assert any(row["is_tape"] for row in storages)
     assert any(row["space_free"] < 200 for row in storages)

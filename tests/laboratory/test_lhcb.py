@@ -59,7 +59,7 @@ def test_full_size_has_the_queues_and_owners_of_the_data(full: list[lhcb.Group])
 
 
 @pytest.mark.parametrize("jobs", [0, 1, 300, 501, 2_000, 100_000, FULL, FULL + 1, 1_000_000, 3_000_001])
-def test_any_size_comes_out_exactly_within_the_size_of_a_queue(jobs: int) -> None:
+def test_any_number_of_jobs_is_created_exactly_within_the_queue_size(jobs: int) -> None:
     sizes = [len(group["jobs"]) for group in lhcb.groups(jobs)]
     assert sum(sizes) == jobs
     assert all(1 <= size <= lhcb.QUEUE_SIZE for size in sizes)
@@ -69,7 +69,7 @@ def test_any_size_comes_out_exactly_within_the_size_of_a_queue(jobs: int) -> Non
         assert len(sizes) == 501 * -(-jobs // FULL)
 
 
-def test_job_ids_are_consecutive_and_each_there_once() -> None:
+def test_job_ids_are_consecutive_and_none_occurs_twice() -> None:
     ids = [job_id for group in lhcb.groups(5_000, first_id=1_001) for job_id, _ in group["jobs"]]
     assert sorted(ids) == list(range(1_001, 6_001))
 

@@ -91,7 +91,7 @@ def test_a_job_of_another_agent_is_left_alone(agent: httpx.Client, matched: Matc
     assert (mixed.status_code, list(found["success"]), sorted(found["failed"])) == (200, ["2"], ["1", "99"])
 
 
-def test_a_heartbeat_brings_the_command_to_stop(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
+def test_a_heartbeat_returns_the_command_to_stop(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
     matched(3)
     figures = {"LoadAverage": 1.5, "CPUConsumed": 3.0, "Vsize": 1e6, "StandardOutput": "working"}
     assert agent.patch("/heartbeat", json=dict.fromkeys((1, 2, 3), figures)).json() == []

@@ -75,7 +75,7 @@ def test_a_submitter_acts_for_its_owner_only(
     assert client.post("/jobs/cancel", json={"job_ids": [5]}, headers=bob).status_code in (403, 404)
 
 
-def test_agents_of_two_groups_get_the_jobs_of_theirs(
+def test_agents_of_two_groups_get_jobs_of_their_own_group(
     client: httpx.Client, issuer: Issuer, credential: Credential, db: Db
 ) -> None:
     for number, group in ((1, "users"), (2, "prod")):

@@ -224,7 +224,7 @@ def test_a_boolean_cannot_be_compared_by_order(viewer: httpx.Client) -> None:
     assert (refused.status_code, refused.json()["key"]) == (422, "operator")
 
 
-def test_a_cursor_is_for_its_own_search(viewer: httpx.Client, some: list[int]) -> None:
+def test_a_cursor_of_another_search_is_refused(viewer: httpx.Client, some: list[int]) -> None:
     body: dict[str, Any] = {"limit": 2, "search": [{"parameter": "status", "operator": "eq", "value": "waiting"}]}
     cursor = viewer.post("/jobs/search", json=body).json()["cursor"]
     assert viewer.post("/jobs/search", json={**body, "cursor": cursor, "limit": 5}).status_code == 200

@@ -109,7 +109,7 @@ def test_an_event_of_a_job_is_found_by_index(many: Db) -> None:
     assert read(plan, "lease") + read(plan, "history_default") == 0
 
 
-def test_a_statement_is_made_once_a_shape_and_knows_the_types_of_its_values() -> None:
+def test_a_statement_is_made_once_per_shape_and_knows_its_value_types() -> None:
     def made(at: str, site: str) -> search.Statement:
         asked = [Restriction("since", "gt", at), Restriction("site", "in", values=[site, "' or true --"])]
         return search.page(VIEWS["jobs"], {"setup": "default"}, Search(search=asked), SCOPE)

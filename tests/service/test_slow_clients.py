@@ -174,7 +174,7 @@ def test_a_head_sent_in_pieces_has_the_same_bound(service: Running) -> None:
             assert connection.recv(100).startswith(b"HTTP/1.1 " + status)
 
 
-def test_an_upgrade_is_an_ordinary_request(service: Running) -> None:
+def test_a_request_with_an_upgrade_header_is_answered_as_an_ordinary_one(service: Running) -> None:
     upgrade = {
         "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",

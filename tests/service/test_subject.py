@@ -69,7 +69,7 @@ def test_a_wrong_number_of_an_attempt_is_refused(as_subject: AsSubject, jobs: Jo
         assert refused.value.sqlstate == "PB001"
 
 
-def test_a_login_needs_the_attempt(as_subject: AsSubject, jobs: Jobs, db: Db) -> None:
+def test_a_login_is_refused_without_the_attempt_that_began_it(as_subject: AsSubject, jobs: Jobs, db: Db) -> None:
     jobs(1)
     job = _matched(as_subject, "pilot 1")
     (answer,) = db.execute(_FINISH.encode(), [SETUP, Jsonb([{"job_id": job, "attempt_number": 1}])]).fetchall()

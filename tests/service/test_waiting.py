@@ -223,7 +223,7 @@ def test_each_arrival_of_jobs_is_seen_once(db: Db, jobs: Jobs) -> None:
     assert db.execute(matching, [SETUP, [definition, -1], resources]).fetchall() == [(2, definition)]
 
 
-def test_an_open_transaction_is_an_arrival_when_it_commits(db: Db, dsn: str, jobs: Jobs) -> None:
+def test_an_open_transaction_counts_as_an_arrival_when_it_commits(db: Db, dsn: str, jobs: Jobs) -> None:
     query = "select snapshot::text, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
     one = {"requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1]]}
     jobs(1, first=3)  # in the open TaskQueue nobody waits for anybody

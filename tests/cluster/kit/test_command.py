@@ -49,6 +49,6 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, place: str) -> No
     assert names(tmp_path) == ["file"]
 
 
-def test_the_wheel_has_the_files() -> None:
+def test_the_wheel_contains_every_file_that_the_programs_read() -> None:
     packed = {one.distribution_path for one in WheelBuilder(str(ROOT)).recurse_included_files()}
     assert {f"broker/cluster/kit/{name}" for name in names(KIT)} <= packed

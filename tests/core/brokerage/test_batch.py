@@ -245,7 +245,7 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     ({}, {"catchall": "jobChunkSize=-900000000000"}, 25),
     ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
 ])  # fmt: skip
-def test_a_choice_serves_a_chunk(lab: Connection, task: Row, queue: Row, chunk: int) -> None:
+def test_one_choice_of_queue_serves_a_whole_chunk_of_jobs(lab: Connection, task: Row, queue: Row, chunk: int) -> None:
     """A chunk is 25 jobs, 2 for scouts, or as the queue says. An idle queue takes 20 jobs, so each is chosen once."""
     world.load(lab, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
     _call(lab, "default", tasks_a_commit=None, seed=1)

@@ -96,7 +96,7 @@ def test_jobs_of_users_and_groups_add_to_accounts(lab: Db, base_profile: str) ->
     assert task_facts(lab, base_profile)[1]["account_running_jobs"] == 10
 
 
-def test_jobs_add_to_those_of_users_at_queues(lab: Db) -> None:
+def test_loaded_jobs_add_to_the_job_counts_of_users_at_queues(lab: Db) -> None:
     """Activated, starting and running jobs of the task's label; users with jobs here are listed like those loaded."""
     load(
         lab,
@@ -180,7 +180,7 @@ def test_jobs_that_ended_add_to_results_of_the_task(lab: Db) -> None:
     assert outcomes("Q") == [13, 22, 3]
 
 
-def test_starts_here_add_to_the_rate_and_are_the_last_start(lab: Db) -> None:
+def test_starts_in_this_database_raise_the_rate_and_set_the_last_start(lab: Db) -> None:
     """A share has its part of all starts; where its rate was loaded, its own starts are added."""
     load(
         lab,

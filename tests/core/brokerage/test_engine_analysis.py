@@ -386,7 +386,7 @@ def unequal(**sections: Any) -> Row:
 
 
 @pytest.mark.slow
-def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
+def test_a_queue_whose_weight_is_too_small_is_rejected(rolled_back: Db) -> None:
     """min-weight reads the weight that decides, with the factor that looks at all candidates; sums stay as they are."""
     free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
     assert free["B"] < 0.01 and free["A"] > 10
@@ -455,7 +455,7 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("best", [1, 3, 10])
 @pytest.mark.parametrize("distributed", [False, True])
-def test_answers_in_turn_have_the_same_order(db: Db, best: int, distributed: bool) -> None:
+def test_answers_to_alternating_calls_keep_their_order(db: Db, best: int, distributed: bool) -> None:
     """Queues that the task used come first, also where tasks see what those before them were given."""
     data = {"d": {**WORLD["datasets"]["d"], "distributed": distributed}}
     tasks = [{**WORLD["tasks"][0], "id": n, "sites_used": ["Q03", "Q11"] if n == 1 else []} for n in (1, 2)]
@@ -537,7 +537,7 @@ def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> N
     assert db.execute(query).fetchall() == [("its one job is assigned",)]
 
 
-def test_a_queue_that_is_lost_beside_others_does_not_count_in_its_class(db: Db) -> None:
+def test_a_queue_lost_together_with_others_is_not_counted_in_its_class(db: Db) -> None:
     """The last queue of its class is excluded: nothing is divided by the none that are left."""
     given = a_world(
         {"task_class": 1, "params": {"excluded_site": "A"}, "split": {"limitedSites": 1}},

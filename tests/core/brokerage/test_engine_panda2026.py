@@ -40,7 +40,9 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any]) ->
 @pytest.mark.drawn
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_more_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:
+def test_answers_to_the_remaining_calls_equal_those_of_the_model(
+    rolled_back: psycopg.Connection[Any], chunk: int
+) -> None:
     numbers = range(WORLDS + chunk, MORE_WORLDS, CHUNKS)
     found = {number: _differences(rolled_back, _world(number), f"world-{number}") for number in numbers}
     assert {number: different for number, different in found.items() if different} == {}

@@ -82,7 +82,7 @@ def test_names_of_queues_are_removed_with_the_decisions_that_need_them(db: Conne
     (1.0, inf, None, -1), (inf, 1.0, None, 1), (inf, inf, ("Infinity", "Infinity"), 0),
     (None, 1.0, None, None), (1.0, None, None, None),
 ])  # fmt: skip
-def test_two_near_sides_are_compared_exactly_and_others_are_not(
+def test_two_sides_that_are_nearly_equal_are_compared_exactly(
     db: Connection, left: float | None, right: float | None, exact: tuple[str, str] | None, sign: int | None
 ) -> None:
     """Clear cases are decided without the exact values; with them the answer would be null or 0."""
@@ -90,7 +90,7 @@ def test_two_near_sides_are_compared_exactly_and_others_are_not(
     assert db.execute(query, [left, right, *(exact or (None, None))]).fetchall() == [(sign,)]
 
 
-def test_a_part_has_a_reason_for_each_place(db: Connection) -> None:
+def test_each_part_of_an_input_has_a_reason_for_each_place(db: Connection) -> None:
     query = """insert into brokerage.verdict (setup, run_id, task_id, decided_at, part, lost, reasons, queues)
                values ('s', 1, 1, now(), 1, '{1,2}', '{a}', '{}')"""
     with pytest.raises(psycopg.errors.CheckViolation):

@@ -78,7 +78,7 @@ def test_the_longest_retention_of_all_setups_and_of_the_defaults_counts(brokered
 
 
 @pytest.mark.slow
-def test_runs_and_their_decisions_are_removed_after_counts_kept(brokered: Connection) -> None:
+def test_runs_and_decisions_are_removed_after_their_counts_are_kept(brokered: Connection) -> None:
     brokered.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"2 days\"}')")
     brokered.execute("select * from brokerage.maintain()")
     assert rows(brokered, "select run_id from brokerage.run") == [(2,)]

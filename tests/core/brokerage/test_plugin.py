@@ -337,7 +337,7 @@ def test_an_upgrade_leaves_own_rules_and_profiles_alone(acme: Connection, dsn: s
 
 
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
-def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connection[Any], profile: str) -> None:
+def test_all_nuclei_are_ranked_candidates_when_none_is_chosen(db: psycopg.Connection[Any], profile: str) -> None:
     both = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
     queues = {f"Q{number}": {"pilots": {"getjob": 1}, "astorages": both} for number in range(12)}
     storages = {"DISK": {"site": "S", "space_free": 1000}}

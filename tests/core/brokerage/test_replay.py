@@ -105,7 +105,7 @@ def test_a_replay_without_a_rule_or_with_another_parameter_shows_the_difference(
 
 
 @pytest.mark.slow
-def test_rules_are_those_that_decided(decided: Connection) -> None:
+def test_an_explanation_shows_the_rules_that_decided(decided: Connection) -> None:
     """The rules of today do not count."""
     decided.execute("select brokerage.set_profile('acme', 'documented')")
     decided.execute("""select brokerage.set_settings('w', '{"profile": "acme"}')""")
@@ -167,7 +167,7 @@ def test_facts_recorded_by_another_release_are_found_by_name(decided: Connection
         replayed(decided, setup="w")
 
 
-def test_an_attribute_of_another_type_is_read_or_named(decided: Connection) -> None:
+def test_an_attribute_of_another_type_is_converted_or_named_in_an_error(decided: Connection) -> None:
     """A number recorded as a text, or the reverse, is read as it was; a text that is no number is an error."""
     keep = "update brokerage.recording set tasks = jsonb_set(tasks, '{ram_count}', to_jsonb(%s::text))"
     decided.execute(keep, ['{"2000","500"}'])

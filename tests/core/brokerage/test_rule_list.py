@@ -87,7 +87,9 @@ def ids(db: Db, profile: str, algorithm: str) -> set[str]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("algorithm", IDS)
-def test_each_rule_of_the_sources_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: str) -> None:
+def test_each_rule_of_the_sources_is_implemented_or_listed_elsewhere(
+    rolled_back: Db, algorithm: str, profile: str
+) -> None:
     """The list has no row that the sources do not know."""
     named = {rule for section in IDS[algorithm].values() for rule in section.split()} | PARTS[algorithm].keys()
     elsewhere = ELSEWHERE.get((algorithm, profile), {})

@@ -286,7 +286,9 @@ def test_analysis_without_a_release_asks_for_hardware_alone(rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("releases", "published"), [(["ANY"], True), (["ANY", "AUTO"], False), (["22.0.1"], True), ([], True), (None, True)]
 )
-def test_doc_leaves_queues_to_the_rule(rows: Rows, releases: list[str] | None, published: bool) -> None:
+def test_doc_keeps_queues_in_the_list_for_the_rule_to_judge(
+    rows: Rows, releases: list[str] | None, published: bool
+) -> None:
     """Only queues with AUTO that publish something are compared."""
     rows.queue(releases=releases)
     if published:
@@ -295,7 +297,7 @@ def test_doc_leaves_queues_to_the_rule(rows: Rows, releases: list[str] | None, p
     assert rows.answers("software_problems", "documented", [1]) == {}
 
 
-def test_auto_beside_other_releases_is_compared_in_doc(rows: Rows) -> None:
+def test_doc_compares_the_release_auto_even_beside_other_releases(rows: Rows) -> None:
     found = _problem(rows, {"architecture": "aarch64"}, {"architectures": [X86]}, releases=["22.0.1", "AUTO"])
     assert found == "cpu arch aarch64 is not among x86_64"
 
@@ -443,7 +445,7 @@ def test_unreadable_architectures_have_a_problem(rows: Rows, architecture: str |
 
 
 @pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
-def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> None:
+def test_the_error_of_a_task_is_shown_everywhere_as_its_reason(rows: Rows, base_profile: str) -> None:
     """Such a task leaves earlier; otherwise no queue would take it."""
     found = _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
     assert found == "architecture: sw_platform x( is not a regular expression"
@@ -484,7 +486,7 @@ def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None
     assert sorted(key for (key,) in found) == sorted(set(keys.values()))
 
 
-def test_the_broker_counts_more_than_the_label(rows: Rows) -> None:
+def test_the_broker_of_a_task_takes_precedence_over_its_label(rows: Rows) -> None:
     """A task of any label may be given to the analysis broker."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[INTEL])

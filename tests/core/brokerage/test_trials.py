@@ -358,7 +358,7 @@ def test_an_arm_that_sees_no_assignments_decides_as_without_a_trial(db: Connecti
 
 
 @pytest.mark.slow
-def test_two_operators_begin_a_trial_at_once(db: Connection, connect: Connect) -> None:
+def test_only_one_of_two_simultaneous_operators_begins_a_trial(db: Connection, connect: Connect) -> None:
     """The second operator waits for the first, and is refused; so is a profile set at that time."""
     loaded(db, "production_job", "documented", 1)
     first, second = connect("broker_operator"), connect("broker_operator")

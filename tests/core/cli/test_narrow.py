@@ -60,7 +60,7 @@ def test_narrow_what_if_names_the_queue_of_each_weight(cli: Cli, gridded: Connec
             assert f"weight of {row['queue']}" in joined
 
 
-def test_a_narrow_unified_queue_is_one_table(cli: Cli, db: Connection, terminal: None) -> None:
+def test_a_unified_queue_is_shown_as_one_table_on_a_narrow_terminal(cli: Cli, db: Connection, terminal: None) -> None:
     unified = {"type": "unified", "capability": "ucore", "corecount": 8, "maxrss": 32000, "status": "test"}
     world.load(db, [{"queues": {"AGLT2": unified}, "tasks": [{"id": 1, "core_count": 8, "ram_count": 9000}]}])
     shown = plain(cli("explain", "task", 1, "--queue", "AGLT2").out)

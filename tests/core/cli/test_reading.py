@@ -28,7 +28,9 @@ def fits(text: str, width: int = 80) -> bool:
     return all(len(line.rstrip()) <= width for line in text.splitlines())
 
 
-def test_a_table_that_fits_is_a_table(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_that_fits_the_terminal_is_printed_as_a_table(
+    terminal: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     output.table("Queues", ["queue", "jobs"], [("Q", 3)])
     shown = plain(capsys.readouterr().out)
     assert "│ Q     │    3 │" in shown
@@ -56,14 +58,14 @@ def test_a_row_that_does_not_fit_becomes_a_block(terminal: None, capsys: pytest.
     assert "not shown" not in shown
 
 
-def test_a_bar_is_left_out_without_a_note(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_that_is_left_out_gets_no_note(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["queue", "jobs", ""]
     output.table("Queues", columns, [("Q" * 60, 3, "█" * 20)], drop=[""])
     shown = plain(capsys.readouterr().out)
     assert ("█" in shown, "not shown" in shown, fits(shown)) == (False, False, True)
 
 
-def test_wide_and_pipes_have_every_column_in_one_line(
+def test_the_option_wide_and_pipes_print_every_column_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lines() -> list[str]:

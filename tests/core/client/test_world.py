@@ -81,7 +81,9 @@ def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Calla
 
 
 @pytest.mark.slow
-def test_lhcb_at_its_own_shape_survives_dump_and_load(db: Connection, new_database: Callable[..., str]) -> None:
+def test_the_lhcb_setup_in_its_own_shape_survives_dump_and_load(
+    db: Connection, new_database: Callable[..., str]
+) -> None:
     world.load(
         db, [{"setup": "lhcb", "cpu_buckets": lhcb.table().cpu_buckets, "task_queues": list(lhcb.groups(1_500))}]
     )
@@ -123,7 +125,7 @@ def test_loaded_leases_count_at_the_limits(db: Connection, new_database: Callabl
         assert Calls(other).match(Site="T") is not None
 
 
-def test_the_setup_given_overrides_the_one_named(db: Connection) -> None:
+def test_a_setup_given_as_argument_overrides_the_one_in_the_file(db: Connection) -> None:
     assert world.load(db, [WORLD], "other").setups == ["other"]
     assert json.loads(dumped(db, "other"))["setup"] == "other"
     assert world.load(db, [{"vo": "v", "cpu_buckets": [7]}, {"cpu_buckets": [8]}]).setups == ["v", "default"]

@@ -317,7 +317,7 @@ def test_general_configuration_is_dumped_and_loaded_as_general(
     assert value(db, "select app from resource.config where key = 'CAP_RUNNING_USER_JOBS'") == "pandaserver"
 
 
-def test_a_setup_alone_has_no_general_configuration(db: Connection) -> None:
+def test_a_dump_of_one_setup_has_no_general_configuration(db: Connection) -> None:
     db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '7')")
     db.execute("insert into resource.setup (setup, alone) values ('w', true)")
     world.load(db, [{"setup": "w", "config": [{"key": "NW_ACTIVE", "value": True}]}])

@@ -42,7 +42,7 @@ def third(connect: Connect) -> Counted:
 
 
 @pytest.mark.drawn
-def test_two_sessions_that_have_not_committed_have_the_joint_law(q: Counted, other: Counted, third: Counted) -> None:
+def test_two_uncommitted_sessions_follow_the_joint_distribution(q: Counted, other: Counted, third: Counted) -> None:
     """Tested in each of many TaskQueues. When the first session rolls back, the next match gets its job."""
     levels = {1: 5, 4: 2, 9: 1}
     numbers = range(1, 251)

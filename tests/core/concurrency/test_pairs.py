@@ -379,7 +379,7 @@ def test_folded_weights_are_exact_while_others_open_and_drop_queues(stage: Stage
 
 
 @pytest.mark.slow
-def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
+def test_weights_stay_right_while_queues_open_and_drop_and_callers_are_killed(
     new_database_of_module: str, stage: Stage
 ) -> None:
     q = stage.observer

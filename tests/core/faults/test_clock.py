@@ -115,7 +115,7 @@ def test_a_lease_made_ahead_lasts_longer_until_its_agent_reports(q: Calls, machi
     assert [q.state(match.job_id) for match in (first, second)] == ["waiting", "leased"]
 
 
-def test_a_delay_that_began_before_a_step_back_does_not_last_an_hour(q: Calls, machine: Machine) -> None:
+def test_a_delay_does_not_grow_when_the_clock_is_set_back(q: Calls, machine: Machine) -> None:
     """Maintenance brings the clock of a delay back to at most one full bucket from now."""
     q.insert_many(range(1, 10), JobTypes=["T"])
     q.call("set_limit", "delay", "S", None, "JobTypes", "T", Decimal("0.05"))
@@ -145,7 +145,7 @@ def test_a_lead_taken_ahead_ends_with_its_holder(q: Calls, machine: Machine) -> 
     assert not q.value(lead, dead, minute, loop)
 
 
-def test_repetitions_of_a_request_survive_a_step_back(q: Calls, machine: Machine) -> None:
+def test_a_repeated_request_is_answered_after_the_clock_is_set_back(q: Calls, machine: Machine) -> None:
     q.insert_many([1, 2])
     request = uuid.uuid4()
     first = q.match(request)

@@ -487,7 +487,7 @@ def test_root_trusts_no_home_that_others_write_to(created: Path) -> None:
 
 @pytest.mark.slow
 @root_only
-def test_an_account_of_its_own_runs_the_server(created: Path) -> None:
+def test_the_server_runs_under_an_account_of_its_own(created: Path) -> None:
     """A new home takes the account that is named; data that exist are moved by hand."""
     with pytest.raises(EmbeddedError, match="belongs to uid 65534, not to daemon") as raised:
         embedded.up(created, account_name="daemon")

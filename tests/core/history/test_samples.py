@@ -51,7 +51,7 @@ def over(q: Calls, figure: str, since: datetime, by: str | None = None, **more: 
     return found
 
 
-def test_a_sample_has_the_jobs_waiting_leased_matched_and_ended(q: Calls, at: At) -> None:
+def test_a_sample_counts_the_jobs_that_wait_are_leased_matched_or_ended(q: Calls, at: At) -> None:
     q.settings(policy="dirac")
     for job in range(1, 6):
         q.insert(job, OwnerGroup="users", Sites=["A"])

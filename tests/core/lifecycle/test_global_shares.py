@@ -110,7 +110,9 @@ def test_the_order_of_leaves_goes_first_into_the_branch_furthest_behind(q: Calls
         ),
     ],
 )
-def test_odd_targets_are_shared_out(q: Calls, shares: list[Share], whole: dict[str, float]) -> None:
+def test_an_odd_number_of_targets_is_divided_among_the_shares(
+    q: Calls, shares: list[Share], whole: dict[str, float]
+) -> None:
     store(q, shares)
     assert column(q, "target_of_whole") == pytest.approx(whole)
     assert len(behind(q)) == sum(row["is_leaf"] for row in tree(q).values())
@@ -125,7 +127,7 @@ def test_shares_without_a_reachable_parent_are_at_the_top_with_the_reason(q: Cal
     assert column(q, "path")["d"] == ["b", "c", "d"]
 
 
-def test_a_target_of_0_is_used_by_999999_as_in_panda(q: Calls) -> None:
+def test_a_share_with_target_0_counts_as_used_999999_as_in_panda(q: Calls) -> None:
     store(q, [("a", None, 0, 1), ("b", None, 0, 0), ("c", None, 1, 1)])
     assert column(q, "usage") == {"a": 999999, "b": 0, "c": 0.5}
 
@@ -163,7 +165,7 @@ def expected_order(shares: list[Share]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_leaves_is_that_of_a_small_computation(q: Calls, seed: int) -> None:
+def test_the_order_of_leaves_agrees_with_a_computation_by_hand(q: Calls, seed: int) -> None:
     rng = random.Random(seed)
     shares: list[Share] = []
     for number in range(30):

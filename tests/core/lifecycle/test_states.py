@@ -392,7 +392,7 @@ def test_ids_given_by_brokerage_are_reserved_for_brokerage(db: Connection) -> No
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
 
 
-def test_jobs_made_in_another_database_leave_their_ids_to_themselves(connect: Connect) -> None:
+def test_ids_of_jobs_made_in_another_database_are_not_reused(connect: Connect) -> None:
     db = connect()
     grids.load(db, "s")
     [(last,)] = db.execute("select last_value from workload.job_id").fetchall()

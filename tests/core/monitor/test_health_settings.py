@@ -111,7 +111,7 @@ def test_a_server_that_runs_out_of_connections_is_a_problem(ill: str, patient: C
         connection.close()
 
 
-def test_a_prepared_transaction_is_a_snapshot_held(ill: str, patient: Connection) -> None:
+def test_a_prepared_transaction_counts_as_a_held_snapshot(ill: str, patient: Connection) -> None:
     with psycopg.connect(ill) as connection:
         connection.execute("select pg_current_xact_id()")
         connection.execute("prepare transaction 'left behind'")

@@ -49,7 +49,7 @@ def test_one_process_leads_until_it_stops_or_its_lead_expires(q: Calls) -> None:
     assert lead(q, OTHER, "watchdog", setup="default") == {"watchdog": True}  # of one setup, beside that of all
 
 
-def test_a_loop_of_one_setup_is_no_gap_while_one_of_all_is_led(q: Calls) -> None:
+def test_a_missing_loop_of_one_setup_is_no_problem_while_a_loop_covers_all(q: Calls) -> None:
     lead(q, OTHER, "watchdog", setup="default")
     pass_time(q, seconds=21)
     states = "select setup, state from monitor.loop where name = 'watchdog' order by setup nulls first"
@@ -60,7 +60,7 @@ def test_a_loop_of_one_setup_is_no_gap_while_one_of_all_is_led(q: Calls) -> None
     assert q.rows(states) == [(None, "nobody leads"), ("default", "nobody leads")]
 
 
-def test_a_lead_of_a_clock_that_was_put_back_is_free(q: Calls) -> None:
+def test_a_lead_that_expires_too_late_after_a_clock_change_is_free(q: Calls) -> None:
     lead(q, ME, "watchdog")
     pass_time(q, hours=-1)
     assert q.value("select state from monitor.loop where name = 'watchdog' and setup is null") == "nobody leads"

@@ -221,7 +221,7 @@ def test_a_secret_is_exchanged_as_often_as_its_uses_allow(db: Connection, servic
     assert by_token(logins[0], tokens[0])[2] == "PB008"
 
 
-def test_secrets_of_one_stamp_made_at_once_leave_the_last_one(db: Connection, connect: Connect) -> None:
+def test_only_the_last_of_simultaneous_secrets_with_one_stamp_remains_valid(db: Connection, connect: Connect) -> None:
     """The last secret counts, and each replacement is in the changes."""
     connections = [connect() for _ in range(6)]
     secrets: list[str] = []

@@ -50,7 +50,7 @@ def test_a_submitter_without_an_identity_is_refused(operator: Calls, login: Logi
     assert operator.stored() == before
 
 
-def test_an_identity_is_of_one_setup(operator: Calls, login: Login, session: Session) -> None:
+def test_an_identity_belongs_to_one_setup_only(operator: Calls, login: Login, session: Session) -> None:
     user = login("broker_agent", "broker_submitter")
     identify(operator, user)
     Calls(operator.connection, "other").insert(1)
@@ -115,7 +115,7 @@ def test_a_private_submitter_submits_for_itself(operator: Calls, identified: Ses
     assert submitter.call("delete_job", 10) is not None
 
 
-def test_a_private_submitter_cancels_what_waits_or_is_leased_as_its_own(db: Connection, identified: Session) -> None:
+def test_a_private_submitter_cancels_only_its_own_waiting_or_leased_jobs(db: Connection, identified: Session) -> None:
     """The owner of a brokered job that waits for its input, or of an ended job, is not shown."""
     grids.load(db, "s")
     activated, ended = grids.make(db, "s", jobs=2)

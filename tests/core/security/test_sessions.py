@@ -91,7 +91,7 @@ def test_a_stranger_gets_no_session(db: Connection, login: Connection, claims: d
     assert changes(db) == []
 
 
-def test_a_session_ends(db: Connection, login: Connection) -> None:
+def test_a_session_ends_after_its_lifetime(db: Connection, login: Connection) -> None:
     credential(db, "all", "viewer")
     one, two, three = (opened(login, state) for state in "abc")
     ends = db.execute("select distinct expires_at - opened_at from resource.browser_session").fetchall()

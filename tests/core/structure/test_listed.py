@@ -35,7 +35,7 @@ def test_a_list_uses_its_public_names(of: List) -> None:
     assert len(set(headings)) == len(headings)
 
 
-def test_links_are_of_columns() -> None:
+def test_only_columns_can_be_links() -> None:
     assert not LINKS.keys() - {name for of in LISTS.values() for name in of.columns}
 
 

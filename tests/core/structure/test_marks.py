@@ -25,7 +25,7 @@ def test_the_page_names_every_representative() -> None:
     assert sorted(re.findall(r"`(test_\w+)`", table[1])) == sorted(marked("representative"))
 
 
-def test_the_folders_that_reuse_a_database_do() -> None:
+def test_the_tests_of_the_listed_folders_reuse_one_database() -> None:
     """Folders have moved before: then no name matched, and each test paid for a database of its own."""
     found = [path for path in (ROOT / "tests").rglob("test_*.py") if reuses(path)]
     folders = {path.relative_to(ROOT / "tests").parts[:2] for path in found}

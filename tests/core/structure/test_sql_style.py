@@ -45,7 +45,7 @@ def test_faults_of_style_are_recognised(tmp_path: Path, name: str, text: str, nu
     assert len(list(check_sql.faults(tmp_path))) == number
 
 
-def test_a_large_folder_is_a_fault(tmp_path: Path) -> None:
+def test_a_folder_with_too_many_files_is_reported(tmp_path: Path) -> None:
     for top in ("sql", "broker", "tests"):
         (tmp_path / top).mkdir()
     for number in range(41):

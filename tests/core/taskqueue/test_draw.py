@@ -88,13 +88,13 @@ def test_the_formula_agrees_with_the_closed_form_for_two_candidates() -> None:
 
 
 @pytest.mark.representative
-def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
+def test_queues_with_priorities_10_and_1_are_drawn_95_to_5(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     assert chi_square(first_queues(q), {big: 0.95, small: 0.05}) > FEW
 
 
 @pytest.mark.slow
-def test_two_queues_10_to_1_give_95_to_5_without_seeds(q: Calls) -> None:
+def test_queues_with_priorities_10_and_1_are_drawn_95_to_5_without_seeds(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     found = Counter(queues[0] for _, queues in draw(q.connection, DRAWS, None))
     assert chi_square(found, {big: 0.95, small: 0.05}) > GENEROUS
@@ -155,7 +155,7 @@ def test_only_matching_queues_take_part(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_the_highest_cpu_bucket_comes_always_first(q: Calls) -> None:
+def test_the_highest_cpu_bucket_always_comes_first(q: Calls) -> None:
     low = queues_with(q, [1e6, 1e6, 1e5], 3)
     high = queues_with(q, [0.001, 0.01], 1, start=10, CPUTime=5000)
     queues_with(q, [100], 1, start=20, CPUTime=50000, Sites=["Elsewhere"])
@@ -363,7 +363,7 @@ def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) ->
 
 
 @pytest.mark.slow
-def test_a_user_priority_whose_jobs_are_locked_gives_shard_dsn_the_others(two: tuple[Calls, Calls]) -> None:
+def test_a_user_priority_whose_jobs_are_locked_gives_way_to_the_others(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     levels_of(q, {9: 30, 5: 2, 1: 2, 0: 3})
     holder.connection.autocommit = False
@@ -387,7 +387,7 @@ def test_a_user_priority_without_a_known_first_job_is_read_from_its_start(two: t
 
 
 @pytest.mark.drawn
-def test_a_locked_bucket_gives_shard_dsn_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
+def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     high = queues_with(q, [5] * 30, 1, start=100, CPUTime=5000)
     free = queues_with(q, priorities_of(FREE))
@@ -530,7 +530,7 @@ def test_a_queue_that_several_offered_sites_see_has_one_draw(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_the_draw_of_the_queue_and_of_the_user_priority_are_independent(q: Calls) -> None:
+def test_the_draws_of_the_queue_and_the_user_priority_are_independent(q: Calls) -> None:
     expected = {}
     for n, share in ((1, 3.0), (2, 1.0)):
         q.set_group(f"g{n}", share)
@@ -628,7 +628,7 @@ def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_a_queue_that_bans_the_first_of_the_offered_sites_is_drawn_as_the_others(q: Calls) -> None:
+def test_a_queue_that_bans_the_first_offered_site_is_drawn_like_the_others(q: Calls) -> None:
     [banning] = queues_with(q, [3], BannedSites=["A"])
     [other] = queues_with(q, [9], start=2)
     assert chi_square(first_queues(q, range(1, 1001), Site=["A", "B"]), win({banning: 3, other: 9})) > FEW
@@ -888,7 +888,7 @@ def test_a_queue_that_requires_more_is_drawn_by_its_priority(agent: Calls) -> No
 @pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("others", [13, 60], ids=["few", "many"])
-def test_an_agents_draw_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
+def test_an_agents_draw_never_takes_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
     queues = queues_with(agent, [4, 1])
     for n in range(others):
         wanted = {

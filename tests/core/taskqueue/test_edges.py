@@ -175,7 +175,7 @@ def test_rebuilding_mends_a_definition_changed_by_hand(q: Calls) -> None:
     assert q.take(Site="A").job_id == 1
 
 
-def test_the_largest_id_is_an_id(q: Calls) -> None:
+def test_the_largest_possible_id_is_accepted(q: Calls) -> None:
     largest = 10**12 - 1  # of those that submitters give
     q.insert(largest)
     assert q.call("hold", "job", str(largest)) == 1

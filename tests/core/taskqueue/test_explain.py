@@ -267,7 +267,7 @@ def test_each_description_is_noted_with_its_buckets(q: Calls) -> None:
     assert rows == [("A", True, 500), ("B", True, 300000)]
 
 
-def test_an_empty_text_is_noted_as_no_key(q: Calls) -> None:
+def test_an_empty_text_counts_as_a_missing_key(q: Calls) -> None:
     """An empty list is noted so, too, and a list of one value as that value."""
     q.insert(1)
     q.match(Site="", GridCE=["A"], Platform=[], JobType=["b", "a", "b"], CPUTime=499)

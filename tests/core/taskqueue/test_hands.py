@@ -117,7 +117,7 @@ def ranks_are_equally_likely(orders: list[list[int]], place: int, level_of: dict
 @pytest.mark.drawn
 @POLICIES
 @pytest.mark.parametrize("ten_first", [False, True])
-def test_jobs_of_a_hand_have_the_law_at_each_place(q: Counted, policy: str, ten_first: bool) -> None:
+def test_jobs_of_a_hand_follow_the_distribution_at_each_place(q: Counted, policy: str, ten_first: bool) -> None:
     levels = {0: 3, 1: 14, 5: 8, 9: 4, 10: 2}
     level_of, counts = ids_of(levels), counts_of(levels)
     orders = deals(q, queue_with(q, levels), 31, ten_first=ten_first, policy=policy)
@@ -133,7 +133,7 @@ def test_jobs_of_a_hand_have_the_law_at_each_place(q: Counted, policy: str, ten_
 
 @pytest.mark.slow
 @POLICIES
-def test_the_first_two_jobs_of_a_hand_have_the_joint_law(q: Counted, policy: str) -> None:
+def test_the_first_two_jobs_of_a_hand_follow_the_joint_distribution(q: Counted, policy: str) -> None:
     """Whichever jobs they are, so that the ranks are those of what the first one left."""
     levels = {1: 4, 4: 2, 9: 1}
     level_of = ids_of(levels)
@@ -148,7 +148,7 @@ def test_the_first_two_jobs_of_a_hand_have_the_joint_law(q: Counted, policy: str
 
 @pytest.mark.drawn
 @POLICIES
-def test_a_hand_that_is_continued_has_the_law(q: Counted, policy: str) -> None:
+def test_a_hand_that_is_continued_follows_the_distribution(q: Counted, policy: str) -> None:
     """Sixteen jobs, of which twelve are taken; four are left, and 24 are drawn over what all those leave."""
     levels = {1: 40, 3: 25, 9: 12}
     level_of, counts = ids_of(levels), counts_of(levels)
@@ -219,7 +219,7 @@ LEVELS = {1: 5, 4: 2, 9: 1}
     pytest.param("short", 16, id="short-dealt before"),
     pytest.param("general", 16, id="general-dealt before", marks=pytest.mark.drawn),
 ], indirect=["q"])  # fmt: skip
-def test_two_matches_have_the_joint_law(q: Counted, cards: int) -> None:
+def test_two_matches_follow_the_joint_distribution(q: Counted, cards: int) -> None:
     jobs_of = many(q, 200, LEVELS, cards)
     before = changes(q)
     found = Counter(tuple(jobs[q.take(JobType=f"T{n}").job_id] for _ in range(2)) for n, jobs in jobs_of.items())
@@ -241,7 +241,9 @@ _BOTH = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "between", "then"), _BOTH, indirect=["q"])
-def test_matches_have_the_law_when_a_change_voids_the_hand_between_them(q: Counted, between: str, then: str) -> None:
+def test_matches_follow_the_distribution_when_a_change_voids_the_hand_between_them(
+    q: Counted, between: str, then: str
+) -> None:
     """A match, a change that makes the hand void, and another match, over what is there then."""
     jobs_of = many(q, 150, LEVELS)
     found: Counter[tuple[int, ...]] = Counter()

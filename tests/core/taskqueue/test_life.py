@@ -33,7 +33,7 @@ def test_a_queue_disappears_when_its_last_job_is_taken(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_an_empty_queue_can_be_deleted_one_with_jobs_not(q: Calls) -> None:
+def test_an_empty_queue_can_be_deleted_and_a_queue_with_jobs_cannot(q: Calls) -> None:
     empty, full = q.insert(1, Sites=["A"]), q.insert(2)
     q.call("delete_job", 1)
     if empty in all_queues(q):
@@ -250,7 +250,7 @@ def test_release_to_an_existing_queue_joins_the_queue(q: Calls) -> None:
     assert q.queues() == {queue: 2}
 
 
-def test_a_job_with_the_id_of_an_ended_brokered_job_stays_its_submitters(q: Calls) -> None:
+def test_a_job_with_the_id_of_an_ended_brokered_job_belongs_to_its_submitter(q: Calls) -> None:
     q.insert(1)
     q.rows("insert into workload.job (setup, job_id, status) values ('default', 1, 'finished') returning 1")
     match = q.take()

@@ -306,7 +306,7 @@ def test_a_delay_is_the_time_between_two_matches(t: Calls) -> None:
     assert len(take_all(t, Site="S")) == 1
 
 
-def test_a_burst_is_a_token_bucket(t: Calls) -> None:
+def test_a_burst_of_calls_is_limited_by_a_token_bucket(t: Calls) -> None:
     delay(t, 10, 3)
     assert len(take_all(t, Site="S")) == 3
     t.set_clock(NOON + timedelta(seconds=10))

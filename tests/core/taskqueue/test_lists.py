@@ -217,7 +217,7 @@ def test_posting_lists_stay_right_while_a_drop_is_in_flight(connect: Connect, co
     assert filled(q)[1] == 2 * len(q.queues())
 
 
-def test_a_list_that_ran_empty_comes_back(q: Calls) -> None:
+def test_a_list_that_ran_empty_is_used_again_when_jobs_arrive(q: Calls) -> None:
     for n in range(1, 6):
         q.insert(n, Sites=["A"])
         assert q.take(Site="A").job_id == n

@@ -37,7 +37,7 @@ def test_weights_and_own_priorities_have_their_values_and_bounds(q: Calls) -> No
     assert {each: value(q, "own_priority", *each) for each in priorities} == priorities
 
 
-def test_weight_classes_are_four_to_a_factor_of_two(q: Calls) -> None:
+def test_four_weight_classes_span_a_factor_of_two(q: Calls) -> None:
     """Four classes are a factor of two. A priority is below the bound of its class, and above 84 % of the bound."""
     assert [value(q, "weight_class_of", each) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)] == [
         -4,

@@ -635,7 +635,9 @@ def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, funct
         ("the rest of a bucket", "hashint8extended", 2),
     ],
 )
-def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
+def test_a_value_that_is_used_twice_is_computed_once(
+    skewed: Calls, mode: str, name: str, function: str, times: int
+) -> None:
     """Without its fence a subquery is pulled up: what it computes stands wherever it is used. A draw is two hashes."""
     root = measured(skewed, mode, statement_of(skewed, STATEMENTS[name]))
     assert json.dumps(root).count(f"{function}(") <= times
@@ -684,7 +686,7 @@ def test_a_card_costs_the_same_whatever_the_jobs(
 
 @STATISTICS
 @MODE
-def test_cards_together_are_locked_once(skewed: Calls, mode: str, analysed: bool, queue: str) -> None:
+def test_cards_that_are_taken_together_are_locked_once(skewed: Calls, mode: str, analysed: bool, queue: str) -> None:
     """A hand is read once for all jobs asked for together, and of its cards no more than those."""
     given = streams(queue, 5)
     root = measured(skewed, mode, statement_of(skewed, STATEMENTS["cards together"], v_left=given))

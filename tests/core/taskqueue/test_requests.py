@@ -321,7 +321,9 @@ def test_a_login_that_may_no_longer_use_the_setup_gets_no_answer(connect: Connec
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [False, True], ids=["leased", "ended"])
 @pytest.mark.parametrize("private", [False, True], ids=["generic", "private"])
-def test_another_login_with_the_same_id_asks_for_itself(connect: Connect, private: bool, ended: bool) -> None:
+def test_another_login_with_the_same_request_id_gets_its_own_answer(
+    connect: Connect, private: bool, ended: bool
+) -> None:
     operator, agent = Calls(connect()), Calls(connect(role="broker_agent"))
     operator.insert_many([1, 2, 3], OwnerGroup="mine")
     operator.insert_many([4, 5, 6], OwnerGroup="theirs")

@@ -194,7 +194,7 @@ def test_setups_side_by_side_do_not_affect_each_other(db: psycopg.Connection[Any
 
 
 @pytest.mark.parametrize("table, column", NUMBERED)
-def test_a_setup_that_comes_from_another_server_is_found_alone(
+def test_only_the_imported_setup_is_found_after_it_comes_from_another_server(
     rolled_back: psycopg.Connection[Any], table: str, column: str
 ) -> None:
     q, other = Calls(rolled_back), Calls(rolled_back, "other")

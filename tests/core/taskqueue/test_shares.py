@@ -87,7 +87,7 @@ def test_job_sharing_spreads_the_share_over_all_queues(q: Calls) -> None:
     assert exact(q) == pytest.approx(dict.fromkeys(queues, 300))
 
 
-def test_a_queue_weighs_as_the_mean_of_its_jobs(q: Calls) -> None:
+def test_the_weight_of_a_queue_is_the_mean_of_its_jobs(q: Calls) -> None:
     low, high = q.insert(1, 1), q.insert(2, 9, JobTypes=["T"])
     assert exact(q) == pytest.approx({low: 100, high: 900})
     q.insert(3, 1, JobTypes=["T"])
@@ -272,7 +272,7 @@ def test_correction_moves_shares_towards_owners_that_used_less(q: Calls) -> None
         ({"a": 100, "b": 300}, {"a": 1, "b": 3}, {"a": 100, "b": 300}),
     ],
 )
-def test_correction_is_expected_over_used(
+def test_the_correction_is_the_ratio_of_expected_to_used_share(
     q: Calls, shares_of: dict[str, float], matches: dict[str, int], corrected: dict[str, float]
 ) -> None:
     """Jobs of owners of one group count together where it shares jobs; those of another setup do not count."""

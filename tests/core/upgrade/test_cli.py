@@ -59,7 +59,9 @@ def test_commands_say_that_nothing_is_installed(empty_dsn: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 @pytest.mark.parametrize("command", ["upgrade", "check", "current", "downgrade"])
-def test_a_database_that_cannot_hold_every_text(server_dsn: str, encoding: str, command: str) -> None:
+def test_a_database_whose_encoding_cannot_hold_every_text_is_refused(
+    server_dsn: str, encoding: str, command: str
+) -> None:
     name = f"broker_test_{encoding.lower()}_{command}_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(server_dsn, autocommit=True) as admin:
         admin.execute(f"create database {name} encoding '{encoding}' locale 'C' template template0")

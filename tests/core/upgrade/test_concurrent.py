@@ -13,7 +13,7 @@ from tests.pooler import PROGRAM, Pooler
 
 
 @pytest.mark.representative
-def test_two_first_upgrades_at_once(empty_dsn: str, small: SmallRelease) -> None:
+def test_two_first_upgrades_at_once_both_succeed(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
     with ThreadPoolExecutor(4) as pool:

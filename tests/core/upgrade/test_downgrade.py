@@ -96,7 +96,7 @@ def test_each_program_goes_back_one_release(empty_dsn: str, small: SmallRelease)
 
 
 @pytest.mark.slow
-def test_a_build_without_an_earlier_release_refuses_at_once(empty_dsn: str, small: SmallRelease) -> None:
+def test_a_build_stops_at_once_without_an_earlier_release(empty_dsn: str, small: SmallRelease) -> None:
     with pytest.raises(UpgradeError, match="not installed in this database"):
         downgrade(empty_dsn, program=small.program)
     upgrade(empty_dsn, program=small.program)

@@ -117,7 +117,7 @@ def _code(text: str) -> list[str]:
     return [code for line in text.splitlines() if (code := line.split("--")[0].rstrip())]
 
 
-def test_tables_sql_is_no_object(tmp_path: Path) -> None:
+def test_the_file_tables_sql_is_not_treated_as_an_object(tmp_path: Path) -> None:
     for path in ("roles.sql", "taskqueue/tables.sql", "taskqueue/rule/tables.sql"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text("")

@@ -80,7 +80,7 @@ def test_the_changelog_names_what_changed_since_the_last_release(db: psycopg.Con
     assert before is None or unmentioned(before, now, changelog) == []
 
 
-def test_the_changelog_has_its_form() -> None:
+def test_the_changelog_follows_its_format() -> None:
     text = (Path(ROOT) / "CHANGELOG.md").read_text(encoding="utf-8")
     assert text.startswith("# Changelog\n") and text.count("## [Unreleased]\n") == 1
     assert of_last_release(Program().migrations) or unreleased(text)

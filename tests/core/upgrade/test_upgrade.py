@@ -74,7 +74,9 @@ def test_every_change_of_a_function_arrives_with_its_grants(
 
 
 @pytest.mark.slow
-def test_a_function_becomes_a_procedure_and_a_view_loses_a_column(empty_dsn: str, installed: SmallRelease) -> None:
+def test_an_upgrade_can_turn_functions_into_procedures_and_drop_view_columns(
+    empty_dsn: str, installed: SmallRelease
+) -> None:
     installed.write("monitor/things.sql", "create or replace view monitor.things as select 'x'::text as id;")
     installed.write(
         "taskqueue/add_one.sql", "create or replace procedure taskqueue.add_one(p_n int) language sql as '';"
@@ -143,7 +145,7 @@ def test_columns_of_views_show_the_words_of_what_they_show(empty_dsn: str, small
 
 
 @pytest.mark.slow
-def test_a_file_may_move_without_a_change(empty_dsn: str, installed: SmallRelease) -> None:
+def test_moving_a_file_changes_nothing_in_the_database(empty_dsn: str, installed: SmallRelease) -> None:
     installed.remove("taskqueue/add_one.sql")
     installed.write("taskqueue/numbers/add_one.sql", ADD_ONE)
     report = upgrade(empty_dsn, program=installed.program)

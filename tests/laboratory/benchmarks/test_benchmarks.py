@@ -93,7 +93,7 @@ def test_matching_is_measured_beside_the_floor(server_dsn: str, tmp_path: Path, 
     check_costs(table["rows"])
 
 
-def test_results_say_where_they_come_from_and_no_secret(server_dsn: str, tmp_path: Path) -> None:
+def test_results_name_their_origin_and_contain_no_secret(server_dsn: str, tmp_path: Path) -> None:
     measure("nothing", "--workload L --jobs 2000 --clients 1 --seconds 0.2 --rounds 1", server_dsn, tmp_path)
     text, lines = sorted(tmp_path.iterdir(), key=lambda file: file.suffix, reverse=True)
     written = text.read_text()

@@ -31,7 +31,7 @@ def test_the_services_find_their_databases_and_each_other() -> None:
     assert status["URLs"] == {"ResourceStatus": "dips://localhost:1/ResourceStatus/ResourceStatus"}
 
 
-def test_pilots_are_generic_in_the_organisation_of_the_jobs() -> None:
+def test_pilots_take_any_jobs_of_their_own_organisation() -> None:
     base = dirac.configuration(WORKLOADS["U"](), "secret")
     registry = matcher.configuration(base, PORTS, (Path("host.pem"), Path("key.pem")))["Registry"]
     group = registry["Groups"][pilot.GROUP]

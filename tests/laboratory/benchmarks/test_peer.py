@@ -20,7 +20,7 @@ from broker.laboratory.pilots import Resource
 ASKED: list[Resource] = [{"CPUTime": 1}, {"CPUTime": 2}]
 
 
-def test_a_queue_says_owner_and_has_its_pool_among_the_job_types() -> None:
+def test_a_queue_names_its_owner_and_lists_its_pool_as_job_type() -> None:
     wanted = {"OwnerDN": "/CN=a", "OwnerGroup": "g", "CPUTime": 500, "Sites": ["A", "B"], "SubmitPools": ["pool-1"]}
     assert dirac.definition(wanted) == {
         "Owner": "/CN=a", "OwnerGroup": "g", "CPUTime": 500, "Sites": ["A", "B"], "JobTypes": ["pool-1"],

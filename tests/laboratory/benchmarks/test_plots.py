@@ -33,13 +33,13 @@ def test_the_last_measurement_of_a_point_counts(results: Path) -> None:
     assert found == {(1000, 1): 10.0, (1000, 8): 50.0, (100_000, 8): 40.0}
 
 
-def test_lines_are_taken_where_most_was_measured(results: Path) -> None:
+def test_a_chart_takes_its_lines_from_the_best_measured_series(results: Path) -> None:
     points = list(plots.read(results))
     assert plots.by_clients(points) == {"U, match_job, 1,000 jobs": [(1, 10.0), (8, 50.0)]}
     assert plots.by_size(points) == {"U, match_job, 8 clients": [(1000, 50.0), (100_000, 40.0)]}
 
 
-def test_plots_are_drawn_and_the_same_again(results: Path, tmp_path: Path) -> None:
+def test_plots_drawn_twice_are_identical(results: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="plots were not drawn: matplotlib (extra plots) is not installed")
     drawn = []
     for name in ("once", "again"):

@@ -110,7 +110,7 @@ def test_a_hot_queue_has_half_of_the_jobs_and_half_of_the_requests() -> None:
     assert times.count(True) == len(requests) / 2
 
 
-def test_many_queues_and_one_hold_the_same_jobs() -> None:
+def test_worlds_with_many_queues_and_with_one_hold_the_same_jobs() -> None:
     many, one = workloads.many_queues(), workloads.one_queue()
     jobs = [list(itertools.chain.from_iterable(g["jobs"] for g in w.groups(1000, 3))) for w in (many, one)]
     assert jobs[0] == jobs[1]

@@ -82,7 +82,7 @@ if __name__ == "__main__":
 """
 
 
-def test_an_interrupt_while_agents_start_is_for_their_parent(dsn: str, tmp_path: Path) -> None:
+def test_only_the_parent_handles_an_interrupt_while_agents_start(dsn: str, tmp_path: Path) -> None:
     program = tmp_path / "agents.py"  # a file: spawned processes import it
     program.write_text(_AGENTS)
     done = subprocess.run(

@@ -33,7 +33,7 @@ def test_comparisons_conditions_and_constants_are_mutated() -> None:
     }  # fmt: skip
 
 
-def test_the_and_of_between_is_not_mutated() -> None:
+def test_the_keyword_and_that_belongs_to_between_is_not_mutated() -> None:
     made = made_of("select 1 where a between 2 and 3 and b")
     assert "select 1 where true and b" in made
     assert "select 1 where a between 2 and 3 or b" in made

@@ -80,7 +80,7 @@ def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rp
 
 
 @pytest.mark.parametrize("status", ["Matched", "Stalled", "Deleted", "Waiting", ""])
-def test_a_status_that_is_not_for_agents_is_a_sign_of_life(pilot: Rpc, one: One, status: str) -> None:
+def test_a_status_that_agents_may_not_set_counts_as_a_heartbeat(pilot: Rpc, one: One, status: str) -> None:
     assert pilot("setJobStatus", 7, status) == OK
     assert one("select reported_at is not null from taskqueue.lease where job_id = 7")
 
@@ -168,7 +168,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: One) -
     assert one("select reported_at from taskqueue.lease where job_id = 7") is None
 
 
-def test_the_state_of_a_brokered_job_refuses_what_does_not_follow(
+def test_a_brokered_job_refuses_a_status_that_may_not_follow_its_own(
     db: Db, service: Running, token: Token, rpc: Callers
 ) -> None:
     grids.load(db, SETUP)

@@ -161,7 +161,7 @@ def test_large_and_slow_questions_name_the_command(
     assert filled.value("select count(*) from pg_stat_activity where query like '%%pg_sleep(60)'") == 0
 
 
-def test_two_answers_at_a_time_leave_other_pages_alone(
+def test_two_slow_answers_at_a_time_do_not_delay_other_pages(
     look: Look, filled: Calls, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replay, "_SECONDS", 3.0)

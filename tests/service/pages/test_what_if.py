@@ -78,7 +78,7 @@ def test_a_viewer_reads_the_answer_and_may_not_ask(person: People, filled: Calls
     assert len(kept(filled)) == 1
 
 
-def test_the_same_question_is_asked_again_and_from_a_terminal(
+def test_a_question_can_be_repeated_on_the_page_and_from_a_terminal(
     person: People, filled: Calls, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     operator = person("operator")
@@ -100,7 +100,7 @@ def test_the_same_question_is_asked_again_and_from_a_terminal(
     assert kept(filled)[1][1:] == (change, difference)
 
 
-def test_the_page_of_a_task_leads_to_the_question(person: People, filled: Calls) -> None:
+def test_the_page_of_a_task_links_to_the_what_if_form(person: People, filled: Calls) -> None:
     operator = person("operator")
     [(task, algorithm)] = filled.rows(
         "select d.task_id, d.algorithm from monitor.task_decision d"
@@ -176,7 +176,7 @@ def test_wrong_questions_are_refused_above_the_form(
     assert filled.stored() == before
 
 
-def test_a_long_question_ends_with_the_command_that_has_more_time(
+def test_the_refusal_of_a_long_question_names_the_command_with_more_time(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 0.3)
@@ -188,7 +188,7 @@ def test_a_long_question_ends_with_the_command_that_has_more_time(
     assert filled.value("select count(*) from pg_stat_activity where query like '%%pg_sleep(60)'") == 0
 
 
-def test_two_questions_at_a_time_leave_the_service_to_others(
+def test_two_long_questions_at_a_time_do_not_block_other_callers(
     person: People, filled: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.service.pages.what_if._SECONDS", 3.0)

@@ -20,7 +20,7 @@ def statuses(pilot: Pilot, *job_ids: int) -> Any:
     return [(one["job_id"], one["status"], one["attempt_number"]) for one in answer["data"]]
 
 
-def test_a_job_is_got_run_and_ended(one: Pilot, db: Db) -> None:
+def test_a_pilot_fetches_runs_and_ends_a_job(one: Pilot, db: Db) -> None:
     got = one.v1("acquire_jobs", site_name=QUEUE, memory=2000, node="node 1", prod_source_label="managed")
     assert (got["success"], got["message"], got["data"]["StatusCode"]) == (True, "", 0)
     (job,) = got["data"]["jobs"]

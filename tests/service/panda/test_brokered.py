@@ -5,7 +5,7 @@ from tests.service.conftest import SETUP, Db
 from tests.service.panda.conftest import Pilots
 
 
-def test_a_brokered_job_is_got_run_and_ended_by_a_pilot(pilot: Pilots, db: Db) -> None:
+def test_a_pilot_fetches_runs_and_ends_a_brokered_job(pilot: Pilots, db: Db) -> None:
     grids.load(db, SETUP)
     (job_id,) = grids.make(db, SETUP)
     assert grids.activate(db, SETUP) == {"assigned": 1, "activated": 1}

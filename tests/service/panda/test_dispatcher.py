@@ -11,7 +11,7 @@ from tests.service.conftest import Db, Running, Start, Token, bearer
 from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots, stored
 
 
-def test_a_job_is_got_run_and_ended(one: Pilot, db: Db) -> None:
+def test_a_pilot_fetches_runs_and_ends_a_job(one: Pilot, db: Db) -> None:
     job = one.older("getJob", siteName=QUEUE, node="node 1", mem="2000.5", prodSourceLabel="managed")
     assert job == {
         **SPEC, "prodUserID": "/DC=org/CN=alice", "coreCount": 1, "minRamCount": 0, "maxCpuCount": 5000, "nSent": 0,
@@ -69,7 +69,7 @@ def test_compressed_json_without_its_header_is_read(one: Pilot) -> None:
     assert (long.status_code, long.text) == (413, "ERROR : the body has more than 8388608 bytes")
 
 
-def test_several_jobs_are_got_in_one_call(pilot: Pilots, insert: Insert) -> None:
+def test_one_call_fetches_several_jobs(pilot: Pilots, insert: Insert) -> None:
     for job_id in (1, 2, 3):
         insert(job_id)
     one = pilot()

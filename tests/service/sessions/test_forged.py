@@ -85,7 +85,7 @@ def test_login_and_logout_need_a_form_of_this_browser(browser: Browsers, operato
     assert one.post("/logout", {}, headers={"X-CSRF-Token": one.session()["csrf"]}).status_code in (303, 415)
 
 
-def test_a_ticket_is_asked_about_before_it_logs_in(browser: Browsers, ticket: Ticket, db: Db) -> None:
+def test_a_page_asks_for_confirmation_before_a_ticket_logs_in(browser: Browsers, ticket: Ticket, db: Db) -> None:
     """The file of `broker serve --open` is another site to a browser, as any page that has got hold of a ticket."""
     one, other, given = browser(), browser(), ticket()
     asked = one.post("/login/ticket", {"ticket": given}, headers={"Sec-Fetch-Site": "cross-site"})

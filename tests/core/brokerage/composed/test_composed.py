@@ -95,7 +95,7 @@ def test_the_composed_query_is_the_reviewed_one(rolled_back: psycopg.Connection[
     assert file.read_text() == text, f"BROKER_TEST_WRITE=1 pytest {FOLDER.name} writes {file.name} again"
 
 
-def test_the_other_composed_queries_are_those_of_the_last_change(rolled_back: psycopg.Connection[Any]) -> None:
+def test_the_other_composed_queries_match_their_digests(rolled_back: psycopg.Connection[Any]) -> None:
     lines = []
     for query in QUERIES:
         if query not in TEXTS:

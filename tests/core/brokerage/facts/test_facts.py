@@ -113,7 +113,7 @@ def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
-def test_facts_of_few_pairs_are_the_same(lab: Connection, profile: str) -> None:
+def test_facts_of_few_pairs_equal_those_of_all_pairs(lab: Connection, profile: str) -> None:
     """The queries of few pairs are planned once a session; those of some thousand each time.
 
     Tasks of each kind are asked for alone, many more than the calls before a plan is kept.

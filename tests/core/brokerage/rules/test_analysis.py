@@ -256,7 +256,7 @@ def test_a_second_pass_starts_for_tasks_that_need_their_input(rolled_back: Db) -
     check(rolled_back, "rule_anal_loops", cases)
 
 
-def test_the_analysis_weight_is_running_over_queued_jobs(rolled_back: Db) -> None:
+def test_the_analysis_weight_is_the_ratio_of_running_to_queued_jobs(rolled_back: Db) -> None:
     check_numbers(rolled_back, "weight_analysis", [
         case(1.0),
         case(11 / 11, p_running=10, p_defined=1, p_assigned=2, p_activated=3, p_starting=4),

@@ -95,7 +95,7 @@ def test_disk_io_is_compared_in_whole_numbers(rolled_back: Db) -> None:
     ])  # fmt: skip
 
 
-def test_memory_is_truncated(rolled_back: Db) -> None:
+def test_memory_is_rounded_down_to_whole_MB(rolled_back: Db) -> None:
     eight = {"q_corecount": 8, "t_ram_count": 2000, "t_base_ram_count": 1000}
     check(rolled_back, "rule_memory_panda2026", [
         case(None, **eight),

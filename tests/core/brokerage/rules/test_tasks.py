@@ -234,7 +234,7 @@ def test_full_chain_tasks_go_where_mode_and_parent_allow(
         check(rolled_back, rule, [case(None, t_full_chain=1, **PRESET, **of_parent)])
 
 
-def test_a_capable_task_is_a_full_chain_whose_rule_is_ignored(rolled_back: Db) -> None:
+def test_a_task_with_full_chain_capable_is_a_full_chain_without_its_rule(rolled_back: Db) -> None:
     """full-chain.md, full-chain-task: without a parent at a bare nucleus, capable is ignored."""
     ignored = "bareNucleus is only, and fullChain is capable, which is ignored: no parent of it is at a bare nucleus"
     cases = [
