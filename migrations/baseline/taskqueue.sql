@@ -120,6 +120,7 @@ create table taskqueue.definition (
   definition_id bigint not null generated always as identity,  --: Definition.
   digest        uuid not null,  --: md5 of the canonical requirements.
   family        uuid not null,  --: md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM.
+  sibling_key   uuid not null,  --: md5 of the requirements without BannedSites, MinRAM and MaxRAM.
   --: Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without duplicates, empty lists
   --: left out.
   requirements  jsonb not null,
@@ -150,7 +151,7 @@ create table taskqueue.definition (
   primary key (setup, definition_id),
   constraint definition_once unique (setup, digest)
 ) with (toast_tuple_target = 8160);
-create index definition_family on taskqueue.definition (setup, family);
+create index definition_family on taskqueue.definition (setup, family, sibling_key);
 create index definition_owner on taskqueue.definition (setup, owner_group, owner_dn);
 create index definition_made_in on taskqueue.definition (setup, made_in);
 create index definition_search on taskqueue.definition using gin (search_keys) with (fastupdate = off);
@@ -171,6 +172,9 @@ create table taskqueue.task_queue (
   max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null if there is none.
   --: The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first.
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
+  --: Number of TaskQueues that are drawn as one with it when its priority was computed, itself included (SHARES.md,
+  --: Siblings).
+  siblings      int not null default 1 check (siblings > 0),
   mean_weight   float8 not null check (mean_weight > 0),  --: Mean weight of its jobs when its priority was computed.
   enabled       boolean not null default true,  --: False if an operator took it out of matching.
   held          boolean not null default false,  --: True if an operator holds it.
@@ -194,8 +198,7 @@ create table taskqueue.posting_list (
   site     text not null,
   cpu_time bigint not null,  --: CPU bucket, seconds.
   list_id  bigint not null generated always as identity,  --: Posting list.
-  --: Its weight classes, ascending: class k holds the priorities above taskqueue.upper_bound_of(k - 1), up to
-  --: taskqueue.upper_bound_of(k).
+  --: Its weight classes, ascending (taskqueue.weight_class_of).
   weight_classes    int[] not null default '{}',
   --: Number of positions of each weight class; the position of a TaskQueue that has gone is empty until
   --: taskqueue.maintain closes the gap.
@@ -205,7 +208,7 @@ create table taskqueue.posting_list (
   cumulative_bounds     float8[] not null default '{}',
   --: Sum of positions x upper bound over all weight classes: the last of cumulative_bounds.
   total_bound     float8 not null default 0,
-  highest_bound      float8 not null default 0,  --: The highest of upper_bounds.
+  highest_bound      float8 not null default 0,  --: No priority of the list exceeds it.
   position_count     bigint not null default 0,  --: Number of positions of all weight classes.
   primary key (setup, site, cpu_time),
   constraint posting_list_id unique (setup, list_id)
@@ -736,16 +739,16 @@ create type taskqueue.answer as (
   error         jsonb  --: The error of a refused request: {code, message, hint}.
 );
 
---: Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends
---: a row in the same transaction; taskqueue.fold_weights reduces the rows. Derived from task_queue.mean_weight.
+--: Number of TaskQueues of an owner, and the sum of their mean weights / siblings; both are sums over the rows. A
+--: change appends a row in the same transaction; taskqueue.fold_weights reduces the rows. Derived from task_queue.
 create table taskqueue.owner_weight (
   setup       text not null,
   owner_group text not null,  --: OwnerGroup of the TaskQueues.
   owner_dn    text not null,  --: OwnerDN of the TaskQueues.
   light       boolean not null,  --: Whether the mean weight is at most 0.1: background where the group allows it.
   task_queues      bigint not null,  --: Number of TaskQueues; in a change, how many more or fewer.
-  --: Sum of their mean weights, or its change. The type is numeric, so that a removal subtracts exactly the amount that
-  --: was added.
+  --: Sum of their mean weights / siblings, or its change. The type is numeric, so that a removal subtracts exactly the
+  --: amount that was added.
   weight      numeric not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, owner_dn);

@@ -11,9 +11,7 @@ select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priori
             else 'open' end as state,
        (select min(j.inserted_at) from taskqueue.first_job j
          where j.setup = q.setup and j.task_queue_id = q.task_queue_id) as oldest_job_at,
-       q.created_at, q.mean_weight,
-       (select count(*) from taskqueue.task_queue s
-         where s.setup = q.setup and s.definition_id = q.definition_id) as siblings,
+       q.created_at, q.mean_weight, q.siblings,
        d.requirements,
        (select taskqueue.reason_of(f, o.held, o.inserted_at)
           from taskqueue.found_reason f
@@ -34,4 +32,5 @@ comment on column monitor.task_queue.oldest_job_at is
   'normally the oldest of all jobs.';
 comment on column monitor.task_queue.reason is
   'Reason why its oldest job that is not held waits, in one word (monitor.waiting_job).';
-comment on column monitor.task_queue.siblings is 'Number of TaskQueues with the same requirements, including this one.';
+comment on column monitor.task_queue.siblings is
+  'Number of TaskQueues that are drawn as one with it when its priority was computed, itself included (SHARES.md).';

@@ -44,7 +44,7 @@ returns table (structure text, key text, expected text, found text) language sql
          format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end),
          format('%s TaskQueues, %s', t.task_queues, t.weight), format('%s TaskQueues, %s', w.task_queues, w.weight)
     from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light,
-                 count(*) as task_queues, sum(q.mean_weight::numeric) as weight
+                 count(*) as task_queues, sum(q.mean_weight::numeric / q.siblings) as weight
             from taskqueue.task_queue q where q.setup = p_setup group by 1, 2, 3) t
     full join (select o.owner_group, o.owner_dn, o.light, sum(o.task_queues) as task_queues, sum(o.weight) as weight
                  from taskqueue.owner_weight o

@@ -9,10 +9,11 @@ returns table (structure text, key text, expected text, found text) language sql
   select 'definition', 'definition ' || d.definition_id, d.requirements::text, to_jsonb(d)::text
     from taskqueue.definition d
    where d.setup = p_setup
-     and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites,
+     and (d.digest, d.family, d.sibling_key, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites,
           d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags, d.search_keys)
          is distinct from
-         (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN',
+         (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements),
+          taskqueue.sibling_key_of(d.requirements), d.requirements ->> 'OwnerDN',
           d.requirements ->> 'OwnerGroup',
           (d.requirements ->> 'CPUTime')::bigint, (d.requirements ->> 'MinRAM')::float8,
           taskqueue.list_of(d.requirements, 'PilotTypes'),

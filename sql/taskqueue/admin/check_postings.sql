@@ -30,7 +30,7 @@ returns table (structure text, key text, expected text, found text) language sql
          format('total bound %s, highest %s, positions %s', l.total_bound, l.highest_bound, l.position_count)
     from taskqueue.posting_list l
    cross join lateral (select coalesce(sum(b.positions * taskqueue.upper_bound_of(b.weight_class)), 0) as total_bound,
-                              coalesce(max(taskqueue.upper_bound_of(b.weight_class)), 0) as highest_bound,
+                              coalesce(taskqueue.upper_bound_of(max(b.weight_class) >> 7 << 7), 0) as highest_bound,
                               coalesce(sum(b.positions), 0) as position_count
                          from unnest(l.weight_classes, l.positions) b (weight_class, positions)) s
    where l.setup = p_setup

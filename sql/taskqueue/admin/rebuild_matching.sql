@@ -24,7 +24,8 @@ begin
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
    where q.setup = p_setup and q.task_queue_id = w.task_queue_id and not (d.requirements = w.requirements);
   update taskqueue.definition d
-     set made_in = pg_current_xact_id(), family = taskqueue.family_of(r), digest = md5(r::text)::uuid,
+     set made_in = pg_current_xact_id(), family = taskqueue.family_of(r),
+         sibling_key = taskqueue.sibling_key_of(r), digest = md5(r::text)::uuid,
          owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
          cpu_time = (r ->> 'CPUTime')::bigint, min_ram = (r ->> 'MinRAM')::float8,
          pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'),
@@ -47,9 +48,8 @@ begin
    where q.setup = p_setup
    group by q.task_queue_id;
   delete from taskqueue.owner_weight w where w.setup = p_setup;
-  perform taskqueue.note_weight(p_setup, q.owner_group, q.owner_dn, q.mean_weight, 1)
-     from taskqueue.task_queue q
-    where q.setup = p_setup;
+  perform taskqueue.note_weights(
+    p_setup, array(select q from taskqueue.task_queue q where q.setup = p_setup), 1);
   perform taskqueue.fold_weights(p_setup, g.owner_group)
      from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
   perform taskqueue.post_task_queues(

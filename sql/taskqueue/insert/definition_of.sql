@@ -10,11 +10,11 @@ begin
     select d.definition_id into v_definition_id
       from taskqueue.definition d where d.setup = p_setup and d.digest = v_digest for key share;
     exit when found;
-    insert into taskqueue.definition (setup, digest, family, requirements, owner_dn, owner_group, cpu_time, min_ram,
-                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types,
+    insert into taskqueue.definition (setup, digest, family, sibling_key, requirements, owner_dn, owner_group, cpu_time,
+                                      min_ram, pilot_types, sites, banned_sites, grid_ces, platforms, job_types,
                                       tags, search_keys, created_at)
-    select p_setup, v_digest, taskqueue.family_of(r), r, r ->> 'OwnerDN', r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint,
-           (r ->> 'MinRAM')::float8,
+    select p_setup, v_digest, taskqueue.family_of(r), taskqueue.sibling_key_of(r), r, r ->> 'OwnerDN',
+           r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint, (r ->> 'MinRAM')::float8,
            taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'),
            taskqueue.list_of(r, 'GridCEs'),
            taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'),

@@ -20,7 +20,6 @@ begin
           not exists (select from taskqueue.held_owner h
                        where h.setup = p_setup and h.owner_dn = v_definition.owner_dn), resource.clock(p_setup))
   returning task_queue_id into v_id;
-  perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
   insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
   insert into taskqueue.task_queue_requirement (setup, task_queue_id, attribute, value)

@@ -1,7 +1,8 @@
 -- DRAWING.md, Order statistics: the smallest of n draws with the same priority has the distribution (1 - (1 -
 -- u)^(1/n))/p, or -ln(u)/(n p) under the policy proportional, so one draw serves n candidates. If all n lie above a
 -- key, the smallest is v + (1 - v)(1 - (1 - u)^(1/n)) with v = p * key, or key - ln(u)/(n p), so the next candidate is
--- drawn only when it is needed. Double precision keeps 9 digits of 1 - (1 - u)^(1/n) at n = 10 million.
+-- drawn only when it is needed. With p_count 1/n, n candidates together have the distribution of one. Double precision
+-- keeps 9 digits of 1 - (1 - u)^(1/n) at n = 10 million.
 create or replace function taskqueue.draw_key(
   p_draw float8, p_count float8, p_priority float8, p_policy text, p_last_key float8 default 0
 ) returns float8

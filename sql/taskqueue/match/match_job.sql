@@ -64,7 +64,7 @@ begin
       -- plan: a point
       select q.task_queue_id, d.definition_id, d.requirements,
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
-             < q.priority * v_above * v_start.highest
+             < q.priority / q.siblings * v_above * v_start.highest
              and case when d.demands & v_parsed.tests = 0
                       -- null means that all conditions are tested
                       then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted

@@ -2,7 +2,8 @@
 -- sampling instead of a key per TaskQueue. The faster race treats every position as a TaskQueue of the upper bound c of
 -- its weight class, with the rate of the highest upper bound m. One draw gives the next key of each list, and the
 -- smallest of them wins; one more draw gives the position, in proportion to the upper bounds. The TaskQueue there is
--- accepted with the probability (p/c) (1 - m x)/(1 - p x), or p/c under the policy proportional; the place of the draw
+-- accepted with the probability (p/(n c)) (1 - m x)/(1 - p x), with n its siblings, or p/(n c) under the policy
+-- proportional; the place of the draw
 -- within the position decides. An empty position counts as priority 0. A candidate that is rejected does not change the
 -- rest of the race. Most definitions are compared with the offer here (taskqueue.accepts_at_once). If more conditions
 -- have to be tested (taskqueue.tests_of), the result is null and the caller tests them. One candidate takes about ten
@@ -19,7 +20,7 @@ language sql stable rows 1 as $$
   -- plan: the next candidate
   select case when s.position_count <= 16 then 8 else greatest(100, s.position_count / 16)::int end, s.key,
          s.remainder - (s.position - 1) * s.upper_bound
-         < q.priority * case when p_policy = 'proportional' then 1
+         < q.priority / q.siblings * case when p_policy = 'proportional' then 1
                              else (1 - s.highest_bound * s.key) / (1 - q.priority * s.key) end
          and case when d.demands & p_tests = 0 then taskqueue.accepts_at_once(d, p_offer) end,
          s.site, q.task_queue_id, d

@@ -29,7 +29,8 @@ language sql as $$
                  array_agg(b.positions order by b.weight_class) as positions,
                  array_agg(b.upper_bound order by b.weight_class) as upper_bounds,
                  array_agg(b.cumulative_bound order by b.weight_class) as cumulative_bounds,
-                 max(b.cumulative_bound) as total_bound, max(b.upper_bound) as highest_bound,
+                 max(b.cumulative_bound) as total_bound,
+                 taskqueue.upper_bound_of(max(b.weight_class) >> 7 << 7) as highest_bound,
                  sum(b.positions) as position_count
             from (select n.weight_class, n.positions, n.upper_bound,
                          sum(n.positions * n.upper_bound) over (order by n.weight_class) as cumulative_bound

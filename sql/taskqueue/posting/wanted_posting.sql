@@ -1,7 +1,7 @@
 -- DRAWING.md, Posting lists: derives the postings that must exist from the tables task_queue, task_queue_site,
 -- task_queue_banned_site and held_owner.
 create or replace view taskqueue.wanted_posting as
-select q.setup, s.site, q.cpu_time, taskqueue.weight_class_of(q.priority) as weight_class, q.task_queue_id
+select q.setup, s.site, q.cpu_time, taskqueue.weight_class_of(q.priority, q.siblings) as weight_class, q.task_queue_id
   from taskqueue.task_queue q
  cross join lateral (
         select '' as site
@@ -23,4 +23,4 @@ comment on view taskqueue.wanted_posting is
 comment on column taskqueue.wanted_posting.site is
   'A site that the TaskQueue lists and does not ban; * if it lists none; empty for the list of every open TaskQueue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
-comment on column taskqueue.wanted_posting.weight_class is 'Weight class of its priority.';
+comment on column taskqueue.wanted_posting.weight_class is 'Weight class of its priority and its siblings.';

@@ -18,7 +18,7 @@ begin
   end if;
   perform taskqueue.remove_postings(p_setup, p_task_queue_id);
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  perform taskqueue.note_weight(p_setup, v_task_queue.owner_group, v_task_queue.owner_dn, v_task_queue.mean_weight, -1);
+  perform taskqueue.note_weights(p_setup, array[v_task_queue], -1);
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   values (p_setup, v_task_queue.owner_group, resource.clock(p_setup));
   return true;

@@ -18,6 +18,7 @@ begin
   perform resource.note_change(p_setup, 'TaskQueue', p_task_queue_id::text,
                                jsonb_build_object('enabled', not p_enabled), jsonb_build_object('enabled', p_enabled));
   perform taskqueue.post_task_queues(p_setup, array[p_task_queue_id]);
+  perform taskqueue.mark_siblings(p_setup, p_task_queue_id);
 end $$;
 
 comment on function taskqueue.set_task_queue_enabled(text, bigint, boolean) is

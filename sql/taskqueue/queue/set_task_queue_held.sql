@@ -10,6 +10,7 @@ begin
     return 0;
   end if;
   perform taskqueue.post_task_queues(p_setup, array[p_task_queue_id]);
+  perform taskqueue.mark_siblings(p_setup, p_task_queue_id);
   return 1;
 end $$;
 

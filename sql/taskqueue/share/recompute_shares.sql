@@ -21,19 +21,21 @@ begin
   select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
-    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
+    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight, siblings = s.siblings
       from taskqueue.share_of_task_queue(p_setup, p_group) s
       join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
-       and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
-    returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
-              q.is_open and taskqueue.weight_class_of(q.priority) <> taskqueue.weight_class_of(o.priority) as elsewhere
+       and (q.priority, q.mean_weight, q.siblings) <> (s.priority, s.mean_weight, s.siblings)
+    returning q.task_queue_id, o as old, q as new,
+              q.is_open and taskqueue.weight_class_of(q.priority, q.siblings)
+                            <> taskqueue.weight_class_of(o.priority, o.siblings) as elsewhere
   ), noted as (  -- the TaskQueues are locked: no other transaction changes or drops the weights subtracted here
     insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
-    select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.task_queues),
-           sum(v.task_queues * v.weight::numeric)
-      from changed c cross join lateral (values (c.old_weight, -1), (c.mean_weight, 1)) v (weight, task_queues)
-     group by 2, 3, 4 having sum(v.task_queues) <> 0 or sum(v.task_queues * v.weight::numeric) <> 0
+    select p_setup, (v.q).owner_group, (v.q).owner_dn, taskqueue.is_background((v.q).mean_weight, true), sum(v.sign),
+           sum(v.sign * (v.q).mean_weight::numeric / (v.q).siblings)
+      from changed c cross join lateral (values (c.old, -1), (c.new, 1)) v (q, sign)
+     group by 2, 3, 4
+    having sum(v.sign) <> 0 or sum(v.sign * (v.q).mean_weight::numeric / (v.q).siblings) <> 0
   )
   select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}')
     into v_changed, v_elsewhere

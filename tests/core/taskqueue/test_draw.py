@@ -136,14 +136,47 @@ def test_the_number_of_jobs_in_a_queue_does_not_change_its_chance(q: Calls) -> N
     assert chi_square(first_queues(q, range(1, 1001)), {one: 0.5, many: 0.5}) > FEW
 
 
-@pytest.mark.slow
-def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
+SIBLINGS = {"full": [{}] * 3, "memory and bans": [{}, {"MinRAM": 5}, {"BannedSites": ["No site"]}, {"MaxRAM": 9000}]}
+"""Requirements of TaskQueues that are drawn as one."""
+
+
+def one_of_siblings(q: Calls, variants: list[dict[str, Any]]) -> dict[int, bool]:
+    """TaskQueues of two owners of one group, of which the first owner has several: id -> whether it is one of these."""
     q.settings(queue_size=2)
-    q.insert_many(range(1, 7))
-    q.insert(7, JobTypes=["T"])
+    for n, keys in enumerate(variants):
+        q.insert_many(range(10 * n + 1, 10 * n + 3), OwnerDN="many", **keys)
+    q.insert_many([1001, 1002], OwnerDN="one")
     q.call("recompute_shares")
-    assert len(q.priorities()) == 4
-    assert chi_square(first_queues(q), win(q.priorities())) > FEW
+    assert q.priorities() == pytest.approx(dict.fromkeys(q.priorities(), 500))
+    rows = q.rows("select task_queue_id, owner_dn = 'many' from taskqueue.task_queue where setup = %s", q.setup)
+    assert len(rows) == len(variants) + 1
+    return dict(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["dirac", "proportional"])
+@pytest.mark.parametrize("way", ["one by one", "seeded", "few match", "rest of a bucket"])
+@pytest.mark.parametrize("variants", SIBLINGS.values(), ids=SIBLINGS)
+def test_siblings_together_are_drawn_as_one_task_queue(
+    q: Calls, variants: list[dict[str, Any]], way: str, policy: str
+) -> None:
+    q.settings(policy=policy)
+    among = one_of_siblings(q, variants)
+    if way in ("few match", "rest of a bucket"):  # the others are candidates, too, and do not match
+        q.settings(queue_size=5000)
+        for n in range(40):
+            q.insert(500_000 + n, Platforms=["elsewhere"], **group(f"g{n}"))
+        q.call("recompute_shares")
+    if way == "few match":
+        assert known(q, Platform="here") == 0
+        q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+        assert q.value("select matches from taskqueue.parsed_description") > 0
+    limit = None if way in ("one by one", "few match") else 1
+    drawn = draw(q.connection, DRAWS, limit, Platform="here")
+    found = Counter(among[queues[0]] for _, queues in drawn)
+    assert chi_square(found, {True: 0.5, False: 0.5}) > FEW
+    of_many = Counter(queues[0] for _, queues in drawn if among[queues[0]])
+    assert chi_square(of_many, {queue: 1 / len(variants) for queue in among if among[queue]}) > FEW
 
 
 @pytest.mark.slow

@@ -38,19 +38,18 @@ def test_weights_and_own_priorities_have_their_values_and_bounds(q: Calls) -> No
 
 
 def test_four_weight_classes_span_a_factor_of_two(q: Calls) -> None:
-    """Four classes are a factor of two. A priority is below the bound of its class, and above 84 % of the bound."""
-    assert [value(q, "weight_class_of", each) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)] == [
-        -4,
-        0,
-        1,
-        4,
-        5,
-        40,
-    ]
-    for step in range(-40, 200):
-        for priority in (2 ** (step / 4), 2 ** (step / 4) * (1 + 1e-9), 1.1**step):
-            bound = value(q, "upper_bound_of", value(q, "weight_class_of", priority))
-            assert 0.84 * bound < priority < bound
+    """A priority / siblings is below the bound of its class, and above 84 % of 84 % of the bound."""
+    classes = [value(q, "weight_class_of", each, 1) for each in (0.5, 1.0, 1.0001, 2.0, 2.0001, 1000.0)]
+    assert classes == [128 * n for n in (-4, 0, 1, 4, 5, 40)]
+    priorities = [p for step in range(-40, 200) for p in (2 ** (step / 4), 2 ** (step / 4) * (1 + 1e-9), 1.1**step)]
+    bounds = q.rows(
+        "select p, n, taskqueue.upper_bound_of(k), taskqueue.upper_bound_of(k >> 7 << 7)"
+        " from unnest(%s::float8[]) p, unnest('{1,2,3,8,2000,2147483647}'::int[]) n"
+        " cross join lateral (select taskqueue.weight_class_of(p, n) as k) c", priorities,
+    )  # fmt: skip
+    for priority, siblings, bound, highest in bounds:
+        assert (0.84 if siblings in (1, 2, 8) else 0.84**2) * bound < priority / siblings < bound
+        assert 0.84 * highest < priority < highest
 
 
 def test_first_site_is_the_first_accepted_site(q: Calls) -> None:

@@ -1,7 +1,9 @@
 """SHARES.md, Priority of a TaskQueue: priorities against a small computation in Python."""
 
 import random
+from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from statistics import mean
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, requirements
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -23,7 +27,13 @@ class Queue:
     owner: str
     group: str
     family: str  # everything but Sites, BannedSites and RAM
+    sites: str = ""
     priorities: list[int] = field(default_factory=list)  # of its jobs
+
+    @property
+    def one(self) -> tuple[str, str, str, str]:
+        """The same for siblings."""
+        return self.owner, self.group, self.family, self.sites
 
 
 def weight(priority: int, ten_first: bool = False) -> float:
@@ -33,30 +43,28 @@ def weight(priority: int, ten_first: bool = False) -> float:
 
 
 def shares(groups: dict[str, Group], queues: dict[int, Queue], ten_first: bool = False) -> dict[int, float]:
-    """TaskQueue id -> priority, by the formulas of SHARES.md."""
-    tp = {
-        number: mean(weight(priority, ten_first) for priority in queue.priorities) for number, queue in queues.items()
-    }
-    alone: dict[int, float] = {}
-    for number, queue in queues.items():
-        group = groups.get(queue.group, Group())
-        of_group = [n for n, other in queues.items() if other.group == queue.group]
+    """TaskQueue id -> priority, by the formulas of SHARES.md: siblings count as one TaskQueue."""
+    ones: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)  # the priorities of all jobs of siblings
+    for queue in queues.values():
+        ones[queue.one] += queue.priorities
+    tp = {one: mean(weight(priority, ten_first) for priority in of) for one, of in ones.items()}
+    alone: dict[tuple[str, str, str, str], float] = {}
+    for one in ones:
+        owner, name = one[:2]
+        group = groups.get(name, Group())
+        of_group = [other for other in ones if other[1] == name]
         if group.sharing:
             entity, share = of_group, group.share
         else:
-            entity = [n for n in of_group if queues[n].owner == queue.owner]
-            share = group.share / len({queues[n].owner for n in of_group})
-        background = {n for n in entity if group.background and tp[n] <= 0.1}
-        if number in background:
-            alone[number] = 0.001
+            entity = [other for other in of_group if other[0] == owner]
+            share = group.share / len({other[0] for other in of_group})
+        background = {other for other in entity if group.background and tp[other] <= 0.1}
+        if one in background:
+            alone[one] = 0.001
         else:
-            alone[number] = max(share * tp[number] / sum(tp[n] for n in entity if n not in background), 0.001)
+            alone[one] = max(share * tp[one] / sum(tp[other] for other in entity if other not in background), 0.001)
     return {
-        number: sum(
-            alone[n]
-            for n, other in queues.items()
-            if (other.owner, other.group, other.family) == (queue.owner, queue.group, queue.family)
-        )
+        number: sum(own for other, own in alone.items() if other[:3] == queue.one[:3])
         for number, queue in queues.items()
     }
 
@@ -123,16 +131,43 @@ def test_queues_that_differ_in_sites_or_memory_only_are_a_family(q: Calls) -> No
     ]
     family = [q.insert(n, **keys) for n, keys in enumerate(variants, 1)]
     other = q.insert(9, Platforms=["p"])
-    assert exact(q) == pytest.approx({**dict.fromkeys(family, 1000 * 5 / 6), other: 1000 / 6})
+    siblings = {family[0]: 1, family[1]: 1, **dict.fromkeys(family[2:], 3), other: 1}
+    assert exact(q) == pytest.approx({**dict.fromkeys(family, 750), other: 250}), "the last three are siblings"
+    assert dict(q.rows("select task_queue_id, siblings from taskqueue.task_queue")) == siblings
 
 
-def test_siblings_are_one_family(q: Calls) -> None:
+def test_siblings_are_priced_as_one_task_queue(q: Calls) -> None:
     q.settings(queue_size=2)
     q.insert_many(range(1, 7))
     other = q.insert(9, JobTypes=["T"])
-    priorities = exact(q)
-    assert priorities.pop(other) == pytest.approx(250)
-    assert list(priorities.values()) == pytest.approx([750] * 3)
+    assert q.priorities()[other] == pytest.approx(500), "before maintenance"
+    assert exact(q) == pytest.approx(dict.fromkeys(q.queues(), 500))
+    assert sorted(q.rows("select siblings from taskqueue.task_queue")) == [(1,), (3,), (3,), (3,)]
+    assert q.inconsistencies() == []
+
+
+def test_siblings_are_counted_again_when_one_is_held_disabled_or_gone(q: Calls) -> None:
+    q.settings(queue_size=1)
+    q.set_clock(NOON - timedelta(minutes=1))
+    queues = [q.insert(n) for n in range(1, 5)]
+
+    def after() -> dict[int, int]:
+        q.set_clock(NOON + timedelta(minutes=len(steps)))
+        q.maintain()
+        assert q.inconsistencies() == []
+        steps.append(dict(q.rows("select task_queue_id, siblings from taskqueue.task_queue")))
+        return {queue: steps[-1][queue] for queue in queues[2:]}
+
+    steps: list[dict[int, int]] = []
+    assert after() == dict.fromkeys(queues[2:], 4)
+    q.call("hold", "task_queue", str(queues[0]))
+    assert after() == dict.fromkeys(queues[2:], 3)
+    q.call("set_task_queue_enabled", queues[1], False)
+    assert after() == dict.fromkeys(queues[2:], 2)
+    q.call("resume", "task_queue", str(queues[0]))
+    assert after() == dict.fromkeys(queues[2:], 3)
+    q.call("delete_job", 1)
+    assert after() == dict.fromkeys(queues[2:], 2)
 
 
 def test_queues_of_different_owners_are_no_family(q: Calls) -> None:
@@ -228,11 +263,12 @@ def test_priorities_of_random_setups_are_those_of_the_computation(q: Calls, seed
     for job_id in range(1, 150):
         owner, name, kind = chance.choice("abc"), chance.choice("xyzw"), chance.choice(["", "T", "U"])
         priority = chance.choice([0, 0, 1, 1, 5, 10])
+        site = chance.choice(["", "A", "B"])
         queue = q.insert(
             job_id, priority, OwnerDN=owner, OwnerGroup=name, JobTypes=[kind] if kind else [],
-            Sites=chance.choice([[], ["A"], ["B"]]), MinRAM=chance.choice([None, 5]),
+            Sites=[site] if site else [], MinRAM=chance.choice([None, 5]),
         )  # fmt: skip
-        queues.setdefault(queue, Queue(owner, name, kind)).priorities.append(priority)
+        queues.setdefault(queue, Queue(owner, name, kind, site)).priorities.append(priority)
         if job_id == 30:
             q.rows("select taskqueue.refresh_statistics()")  # otherwise the later inserts take five times as long
     assert exact(q) == pytest.approx(shares(groups, queues, ten_first))
@@ -369,7 +405,8 @@ def test_folding_keeps_the_row_of_an_owner_with_one_row_of_weights(q: Calls) -> 
     # one row a TaskQueue again: a passing call may have added them up already
     q.rows("delete from taskqueue.owner_weight returning 1")
     for setup, owner in (("default", "alice"), *[("default", "bob")] * 2, *[("other", "alice")] * 2):
-        q.rows("select taskqueue.note_weight(%s, 'users', %s, 1, 1)", setup, owner)
+        noted = "insert into taskqueue.owner_weight values (%s, 'users', %s, false, 1, 1) returning 1"
+        q.rows(noted, setup, owner)
     rows = "select owner_dn, ctid::text, task_queues from taskqueue.owner_weight where setup = %s order by owner_dn"
     alone = q.rows(rows, "default")[0]
     beside = q.rows(rows, "other")
