@@ -855,7 +855,7 @@ task_queue = Table(
     Column("oldest_job_at", TIMESTAMP(timezone=True), comment="Time since which the oldest job has waited, among the jobs with the lowest id of each user priority; that is normally the oldest of all jobs."),
     Column("created_at", TIMESTAMP(timezone=True), comment="When the TaskQueue was opened."),
     Column("mean_weight", Double, comment="Mean weight of its jobs when its priority was computed."),
-    Column("siblings", BigInteger, comment="Number of TaskQueues with the same requirements, including this one."),
+    Column("siblings", Integer, comment="Number of TaskQueues that are drawn as one with it when its priority was computed, itself included (SHARES.md)."),
     Column("requirements", JSONB, comment="Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without duplicates, empty lists left out."),
     Column("reason", Text, comment="Reason why its oldest job that is not held waits, in one word (monitor.waiting_job)."),
     comment="TaskQueues with their requirements, jobs, age and share.",

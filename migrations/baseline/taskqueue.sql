@@ -43,7 +43,7 @@ create table taskqueue.setting (
   --: Time from a heartbeat of a running job until its lease expires and the job fails.
   heartbeat_time    interval not null default '2 hours'
     check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
-  --: Number of matches after which a job that never started fails.
+  --: A job that was lost this often before it started fails (taskqueue.job.losses).
   attempts          int not null default 3 check (attempts > 0),
   --: The share of a group that is a leaf of the global shares. groups: the share of its owner group, as in DIRAC;
   --: global: a share that depends on how far the leaf is behind in the tree.
@@ -240,6 +240,8 @@ create table taskqueue.job (
   user_priority smallint not null check (user_priority between 0 and 10),
   held          boolean not null default false,  --: Whether the job is held: it is not matched until it is resumed.
   attempts      int not null default 0,  --: How often it was matched before.
+  --: How often its lease expired before a report, or its instance was lost, since its insertion.
+  losses        smallint not null default 0,
   inserted_at   timestamptz not null,  --: The time since when the job has been waiting.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
   --: Number of its stay in the TaskQueue: an insertion, a move, a hold and a resumption each give another one.
@@ -293,6 +295,7 @@ create type taskqueue.card as (
   job_id        bigint,  --: Job; null if there was none to take.
   user_priority smallint,  --: User priority of the job.
   attempt       int,  --: Number of the attempt that begins.
+  losses        smallint,  --: taskqueue.job.losses of the job.
   brokered      boolean,  --: Whether it is a job of workload.job.
   entry_id      bigint,  --: The taskqueue.job.entry_id of the job.
   place         int,  --: Place of the job in the hand, from 1; null if it was drawn without a hand.
@@ -329,6 +332,7 @@ create table taskqueue.lease (
   setup         text not null,
   job_id        bigint not null,
   attempt       int not null,  --: Number of this match of the job, from 1.
+  losses        smallint not null default 0,  --: taskqueue.job.losses of the job.
   token         uuid not null,  --: Random secret of this attempt.
   task_queue_id bigint not null,  --: TaskQueue that the job was taken from.
   definition_id bigint not null,  --: Requirements that the job had.

@@ -37,15 +37,15 @@ begin
        order by l.matched_at limit $5 %s)$q$, v_lock)
     into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
   v_ended := array(select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null,
-                           coalesce(l.kill_reason, format('sent: attempt %s of %s never started', l.attempt,
+                           coalesce(l.kill_reason, format('sent: it never started, loss %s of %s', l.losses + 1,
                                                           v_setting.attempts)))::taskqueue.lease_event
-                     from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts);
+                     from unnest(v_expired) l where l.kill_reason is not null or l.losses + 1 >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l
-                      where l.kill_reason is null and l.attempt < v_setting.attempts);
+                      where l.kill_reason is null and l.losses + 1 < v_setting.attempts);
   if p_dry_run is not true then
     perform taskqueue.end_leases(p_setup, v_ended, 'sent');
     if v_expired <> '{}' then
-      perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+      perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired', true);
     end if;
   end if;
   execute format($q$
@@ -63,6 +63,6 @@ end $$;
 
 comment on function lifecycle.expire_leases(text, int, boolean) is
   'Ends leases that have expired, up to p_most of each kind (null means the setting most). Jobs that never started go '
-  'back to their TaskQueue, or fail after the number of attempts in the setting; jobs without a recent heartbeat fail. '
+  'back to their queue, or fail if the setting attempts allows no more losses; jobs without a recent heartbeat fail. '
   'p_dry_run only counts them, and does not wait. Returns how many leases ended. Errors: PB001 (no such setup), PB002 '
   '(setup not granted).';

@@ -46,7 +46,7 @@ begin
            l.job_id is not null as is_leased,
            case when l.job_id is null or r.action <> 'fail' then r.action
                 when l.kill_reason is not null then 'cancel'
-                when n.status = 'sent' and r.rule = 'sent' and l.attempt < s.attempts then 'return'
+                when n.status = 'sent' and r.rule = 'sent' and l.losses + 1 < s.attempts then 'return'
                 else r.action end as action
       from near n
       join rule r on r.position = n.position

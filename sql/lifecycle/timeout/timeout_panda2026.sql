@@ -43,7 +43,7 @@ select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::
     (120, 'sent', '{sent}', 'modified', '30 minutes', 'fail',
      '{"queue_setting": "lease_time"}',
      'sent more than 30 min ago (lease_time) and never started: a leased one goes back to its TaskQueue, and fails '
-     'after 3 attempts'),
+     'after 3 losses'),
     (130, 'running', '{throttled,activated,sent,starting,running,holding,transferring}',
      'created', '21 days', 'fail',
      '{}',

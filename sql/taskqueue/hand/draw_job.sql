@@ -34,8 +34,8 @@ begin
   if v_drawn.total <= 1 then
     perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
   end if;
-  return row(v_job.job_id, v_job.user_priority, v_job.attempts + 1, v_job.brokered, v_job.entry_id, null, null, null,
-             null, null, null, null, null, null, null)::taskqueue.card;
+  return row(v_job.job_id, v_job.user_priority, v_job.attempts + 1, v_job.losses, v_job.brokered, v_job.entry_id,
+             null, null, null, null, null, null, null, null, null, null)::taskqueue.card;
 end $$;
 
 comment on function taskqueue.draw_job(text, bigint, boolean, text, bigint) is

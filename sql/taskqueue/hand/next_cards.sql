@@ -4,8 +4,8 @@
 create or replace function taskqueue.next_cards(p_setup text, p_task_queue_id bigint, p_number bigint)
 returns setof taskqueue.card
 language sql stable rows 1 as $$
-  select c.job_id, c.user_priority, c.attempt, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id, h.cards,
-         h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
+  select c.job_id, c.user_priority, c.attempt, c.losses, c.brokered, c.entry_id, c.place, h.hand_id, h.begun_id,
+         h.cards, h.drawn, h.rest, h.known_to, h.in_flight, c.address, h.since
     from (select i.* from taskqueue.hand i
            where i.setup = p_setup and i.task_queue_id = p_task_queue_id
            order by i.hand_id desc limit 1) h
@@ -14,7 +14,7 @@ language sql stable rows 1 as $$
            from (select unnest(h.addresses) as address, unnest(h.entry_ids) as entry_id,
                         generate_series(1, h.cards) as place) a
           cross join lateral (
-                 select i.job_id, i.user_priority, i.attempts + 1 as attempt, i.brokered, i.entry_id,
+                 select i.job_id, i.user_priority, i.attempts + 1 as attempt, i.losses, i.brokered, i.entry_id,
                         i.ctid as address
                    from taskqueue.job i
                   where i.ctid = a.address and i.entry_id = a.entry_id

@@ -1,6 +1,7 @@
 -- LEASES.md, Returned jobs: the caller has locked the leases. Jobs with the same requirements go back together.
 create or replace function taskqueue.return_jobs(
-  p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
+  p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released',
+  p_is_loss boolean default false
 ) returns bigint
 language plpgsql as $$
 declare
@@ -32,7 +33,7 @@ begin
   end loop;
   perform taskqueue.open_task_queues(p_setup, v_all_made);
   update taskqueue.job j
-     set attempts = l.attempt
+     set attempts = l.attempt, losses = least(l.losses + p_is_loss::int, 32767)
     from unnest(p_leases) l
    where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
@@ -41,6 +42,7 @@ begin
   return v_task_queue_id;
 end $$;
 
-comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
+comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text, boolean) is
   'Puts leased jobs back into TaskQueues of their requirements and keeps their attempts; returns the TaskQueue of the '
-  'last job. Errors: PB005 (the status of a brokered job does not allow the return).';
+  'last job. p_is_loss: whether the jobs were lost, which counts towards the setting attempts. Errors: PB005 '
+  '(the status of a brokered job does not allow it).';

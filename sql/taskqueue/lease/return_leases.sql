@@ -16,7 +16,7 @@ begin
                                                 from unnest(v_leases) l where l.kill_reason is not null));
   v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
   if v_leases <> '{}' then
-    perform taskqueue.return_jobs(p_setup, v_leases, p_why);
+    perform taskqueue.return_jobs(p_setup, v_leases, p_why, p_is_loss => true);
   end if;
 end $$;
 

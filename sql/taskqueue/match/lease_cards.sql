@@ -12,9 +12,9 @@ declare
 begin
   -- plan: the leases
   with leased as (
-    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
-                                 grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
-    select p_setup, (s.card).job_id, (s.card).attempt, s.token, s.task_queue_id, s.definition_id,
+    insert into taskqueue.lease (setup, job_id, attempt, losses, token, task_queue_id, definition_id, user_priority,
+                                 site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
+    select p_setup, (s.card).job_id, (s.card).attempt, (s.card).losses, s.token, s.task_queue_id, s.definition_id,
            (s.card).user_priority,
            case when cardinality(o.sites) = 1 then o.sites[1]
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,

@@ -90,16 +90,17 @@ begin
                           and c.made_in >= v_card.since)
        and exists (select from taskqueue.hand h
                     where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id and h.hand_id = v_card.hand_id)
-    returning j.job_id, j.user_priority, j.attempts + 1, j.brokered
-         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.brokered;
+    returning j.job_id, j.user_priority, j.attempts + 1, j.losses, j.brokered
+         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.losses, v_card.brokered;
     exit when v_card.job_id is null;
     -- plan: the lease of a match
     -- plan: the lease of a match with a request id
-    insert into taskqueue.lease as l (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority,
-                                      site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked)
-    values (p_setup, v_card.job_id, v_card.attempt, v_start.token, v_queue.task_queue_id, v_queue.definition_id,
-            v_card.user_priority, v_parsed.site, v_parsed.grid_ce, v_start.role_name, v_start.now,
-            v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked)
+    insert into taskqueue.lease as l (setup, job_id, attempt, losses, token, task_queue_id, definition_id,
+                                      user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered,
+                                      request_id, asked)
+    values (p_setup, v_card.job_id, v_card.attempt, v_card.losses, v_start.token, v_queue.task_queue_id,
+            v_queue.definition_id, v_card.user_priority, v_parsed.site, v_parsed.grid_ce, v_start.role_name,
+            v_start.now, v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked)
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;

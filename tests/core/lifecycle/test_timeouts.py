@@ -340,7 +340,7 @@ def test_a_timeout_also_ends_the_job_in_its_task_queue_or_lease(rolled_back: Con
     assert q.rows("select * from workload.count_difference") == []
 
 
-def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection) -> None:
+def test_sent_jobs_go_back_and_fail_after_three_losses(rolled_back: Connection) -> None:
     q = make(rolled_back, World(), QUEUES)
     add(q, [Job("sent"), Job("sent", PAUSED)])
     for number in (1, 2):

@@ -372,6 +372,31 @@ def test_attempts_of_an_id_go_on_counting(q: Calls) -> None:
     assert numbers == [1, 2, 3, 4, 5, 6, 7]
 
 
+def test_only_losses_use_up_the_attempts_of_a_job(q: Calls) -> None:
+    """A release and a job that ran are no losses; an insertion sets the losses to 0."""
+    lost = "update taskqueue.lease set matched_at = '-infinity', expires_at = '-infinity' where job_id = 1 returning 1"
+
+    def lose() -> str:
+        q.take()
+        q.rows(lost)
+        q.rows("select from lifecycle.expire_leases(%s)", q.setup)
+        return str(q.state(1))
+
+    q.insert(1)
+    for _ in range(4):
+        match = q.take()
+        q.call("release_job", match.job_id, match.attempt)
+    assert [lose(), lose()] == ["waiting", "waiting"]
+    for take in (q.take, lambda: q.match_jobs(1)[0], lambda: q.take(JobID=1)):
+        match = take()  # each way to lease a job carries its losses
+        assert q.value("select losses from taskqueue.lease") == 2
+        q.call("release_job", match.job_id, match.attempt)
+    assert lose() == "ended"
+    assert q.value("select attempts from taskqueue.ended") == 10
+    q.insert(1)
+    assert [lose(), lose(), lose()] == ["waiting", "waiting", "ended"]
+
+
 def test_moving_a_returned_job_keeps_its_attempts(q: Calls) -> None:
     q.insert(1)
     q.call("release_job", 1, q.take().attempt)
