@@ -105,9 +105,9 @@ create table workload.task (
     constraint task_cpu_time_allowed check (cpu_time >= 0),
   --: Unit of cpu_time: HS06sPerEvent or mHS06sPerEvent (a thousandth); with any other unit walltime counts.
   cpu_time_unit          text default 'HS06sPerEvent'
-    constraint task_cpu_time_unit_allowed check (cpu_time_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|'
-        'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
-  --: Percent of the walltime that is CPU time; null counts as 90.
+    constraint task_cpu_time_unit_allowed check (cpu_time_unit ~ '^(m?HS06s?(PerEvents?)?(Fixed)?|'
+        'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Events?|MB|File))?(Fixed)?)?$'),
+  --: Percent of the walltime that is CPU time; null counts 90.
   cpu_efficiency         float8 default 90 check (cpu_efficiency > -1e15 and cpu_efficiency < 1e15)
     constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0),
   --: Walltime in addition to that of the events (s).
@@ -117,18 +117,18 @@ create table workload.task (
   walltime               float8 check (walltime > -1e15 and walltime < 1e15),
   --: Unit of walltime; null = walltime is not known.
   walltime_unit          text
-    constraint task_walltime_unit_allowed check (walltime_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|'
-        'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'),
-  --: Size of the output, see out_disk_unit.
+    constraint task_walltime_unit_allowed check (walltime_unit ~ '^(m?HS06s?(PerEvents?)?(Fixed)?|'
+        'm?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Events?|MB|File))?(Fixed)?)?$'),
+  --: Output, see out_disk_unit.
   out_disk_count         float8 default 0 check (out_disk_count > -1e15 and out_disk_count < 1e15),
   --: Unit of the output: B, kB, MB or GB; with PerEvent it counts for each event, else for each MB of input.
   out_disk_unit          text default 'kB'
-    constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'),
+    constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Events?|MB))?(Fixed)?)?$'),
   --: Scratch in addition to input and output, see work_disk_unit; null = none.
   work_disk_count        float8 check (work_disk_count > -1e15 and work_disk_count < 1e15),
   --: B, kB, MB or GB.
   work_disk_unit         text default 'MB'
-    constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'),
+    constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Events?|MB))?(Fixed)?)?$'),
   --: Input and output per second (kB/s).
   io_intensity           float8 check (io_intensity > -1e15 and io_intensity < 1e15)
     constraint task_io_intensity_allowed check (io_intensity >= 0),

@@ -34,7 +34,7 @@ language sql stable as $$
          q.role is not distinct from 'nucleus' as is_nucleus,
          q.type as type,
          brokerage.runs_production(q.type, q.attributes) as is_production,
-         q.cloud as cloud,
+         btrim(split_part(q.cloud, ',', 1)) as cloud,
          q.status as status,
          coalesce(q.storage_site, s.output_site) as storage_site,
          q.corecount as corecount,

@@ -11,6 +11,7 @@ select k.key, k.type, k.unit, k.may_be_strict, k.condition, k.meaning
     ('Site', 'texts', null, true, 'Site', 'Site of the worker node; absent or any: no condition.'),
     ('GridCE', 'texts', null, true, 'GridCE', 'Computing element; absent or any: no condition.'),
     ('Platform', 'texts', null, true, 'Platform', 'Platforms that the node runs; absent or any: no condition.'),
+    ('LHCbPlatform', 'texts', null, false, 'Platform', 'Alias of Platform.'),
     ('JobType', 'texts', null, true, 'JobType', 'Job types that the node takes; absent or any: no condition.'),
     ('Tag', 'texts', null, false, 'Tag', 'Tags that the node offers; absent: none; any: no condition.'),
     ('RequiredTag', 'texts', null, false, 'RequiredTag', 'Offered tags that the jobs must require.'),

@@ -17,6 +17,14 @@ begin
     raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
   end if;
+  if p_resource ? 'LHCbPlatform' then
+    if p_resource -> 'Platform' <> p_resource -> 'LHCbPlatform' then
+      raise exception 'LHCbPlatform is % and Platform is %: they differ', resource.shown(p_resource -> 'LHCbPlatform'),
+        resource.shown(p_resource -> 'Platform')
+        using errcode = 'PB001', hint = 'LHCbPlatform is an alias of Platform; give one of them.';
+    end if;
+    p_resource := p_resource - 'LHCbPlatform' || jsonb_build_object('Platform', p_resource -> 'LHCbPlatform');
+  end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
   if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (

@@ -7,6 +7,7 @@ declare
   v_key text;
   v_canonical_key text;
   v_type text;
+  v_texts text[];
   v_value jsonb;
   v_new jsonb;
   v_same boolean;
@@ -32,7 +33,9 @@ begin
   loop
     case v_type
       when 'text' then v_new := to_jsonb(taskqueue.one_text(v_key, v_value));
-      when 'texts' then v_new := to_jsonb(taskqueue.text_set(v_key, v_value));
+      when 'texts' then
+        v_texts := taskqueue.text_set(v_key, v_value);
+        v_new := to_jsonb(v_texts);
       when 'number' then
         v_new := case when v_value <> 'null' then to_jsonb(taskqueue.one_number(v_key, v_value)::float8) end;
       when 'cpu_time' then
@@ -65,7 +68,8 @@ begin
           using errcode = 'PB001', hint = format('%s is an alias of %s; give one of them.', v_key, v_canonical_key);
       end if;
     end if;
-    if v_new <> '[]' then
+    if v_new <> '[]' and not (v_canonical_key in ('Sites', 'GridCEs', 'Platforms', 'JobTypes')
+                              and taskqueue.includes_any(v_texts)) then
       v_out := v_out || jsonb_build_object(v_canonical_key, v_new);
     end if;
   end loop;

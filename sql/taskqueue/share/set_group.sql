@@ -9,9 +9,10 @@ begin
   if p_group is null or p_group = '' then
     raise exception 'invalid group %', coalesce(quote_literal(p_group), 'null')
       using errcode = 'PB001', hint = 'Name the owner group.';
-  elsif p_share is null or not (p_share > 0 and p_share < 'infinity') then
+  elsif p_share is null or not (p_share > 0 and p_share <= 1e15) then
     raise exception 'invalid share % of group %', coalesce(p_share::text, 'null'), left(p_group, 100)
-      using errcode = 'PB001', hint = 'The share is a positive number; a group of which nothing was set has 1000.';
+      using errcode = 'PB001',
+            hint = 'The share is a positive number, at most 1e15; a group of which nothing was set has 1000.';
   elsif p_job_sharing is null or p_allow_background is null then
     raise exception '% of group % is null',
       case when p_job_sharing is null then 'job_sharing' else 'allow_background' end, left(p_group, 100)

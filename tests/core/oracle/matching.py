@@ -11,6 +11,7 @@ from typing import Any
 LISTS = (
     "SubmitPools", "GridMiddlewares", "PilotTypes", "Sites", "BannedSites", "GridCEs", "Platforms", "JobTypes", "Tags",
 )  # fmt: skip
+OPEN = ("Sites", "GridCEs", "Platforms", "JobTypes")  # the word any in them asks for nothing
 ALIASES = {"Owner": "OwnerDN", "LHCbPlatforms": "Platforms"}
 SINGULAR = {"Site": "Sites", "GridCE": "GridCEs", "Platform": "Platforms", "JobType": "JobTypes", "Tag": "Tags"}
 
@@ -26,7 +27,7 @@ def canonical(requirements: dict[str, Any], buckets: list[int]) -> dict[str, Any
     for key, value in requirements.items():
         name = ALIASES.get(key, key)
         if name in LISTS:
-            if values(value):
+            if values(value) and not (name in OPEN and includes_any(values(value))):
                 result[name] = sorted(set(values(value)))
         elif name == "CPUTime":
             result[name] = bucket(value, buckets)

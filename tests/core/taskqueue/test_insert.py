@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -78,6 +79,24 @@ def test_an_alias_of_a_key_leads_to_the_same_queue(q: Calls, alias: str, key: st
     assert q.insert(2, **{"OwnerDN": "carol" if key == "OwnerDN" else "alice", key: None, alias: value}) == queue
     assert q.insert(3, **{key: value, alias: value}) == queue
     assert q.take(Platform="p").requirements[key] == value
+
+
+def test_a_description_may_name_a_platform_by_its_alias(q: Calls) -> None:
+    q.insert(1, Platforms=["p"])
+    assert q.match(LHCbPlatform="other") is None
+    with (
+        pytest.raises(psycopg.Error, match=r"LHCbPlatform is .* and Platform is"),
+        q.connection.transaction(),
+    ):
+        q.match(LHCbPlatform="p", Platform="other")
+    assert q.take(LHCbPlatform="p", Platform="p").job_id == 1
+
+
+@pytest.mark.parametrize("key", ["Sites", "GridCEs", "Platforms", "LHCbPlatforms", "JobTypes"])
+@pytest.mark.parametrize("words", [["ANY"], ["A", "any"], "'Any'"], ids=str)
+def test_a_requirement_of_any_is_none(q: Calls, key: str, words: str | list[str]) -> None:
+    assert q.insert(1, **{key: words}) == q.insert(2)
+    assert q.insert(3, BannedSites=["any"], Tags=["any"]) != q.insert(4), "other keys have names alone"
 
 
 def test_setup_in_the_requirements_may_repeat_the_argument(q: Calls) -> None:

@@ -406,7 +406,7 @@ def test_bad_settings_are_refused(settled: Calls, settings: Any, words: list[str
     refused(settled, "PB001", words, "set_settings", Jsonb(settings))
 
 
-@pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", None])
+@pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", 1.1e15, 1.7e308, None])
 def test_bad_group_shares_are_refused(settled: Calls, share: Any) -> None:
     before = settled.stored()
     settled.refuses(

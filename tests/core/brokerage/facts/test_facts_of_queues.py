@@ -45,6 +45,7 @@ QUEUES: dict[str, tuple[Row, Row]] = {
         "has_slots": False, "core_running": 0, "running_all": 0, "activated_all": 0, "starting_all": 0,
         "transferring_all": 0, "transferring_to_unwritable": 0, "lock_age": None, "live_jobs": 0, "site_class": None,
     }),
+    "CLOUDS": ({"cloud": "US, CA"}, {"cloud": "US"}),
     "NO_STORAGE": ({"astorages": {}}, {
         "output_storage": None, "storage_site": None, "has_output_storage": False, "space_free": 0, "space_usable": 0,
         "input_space_usable": None, "input_storages": 0, "inputs_readable": 0, "output_storages": 0,

@@ -57,6 +57,7 @@ TASKS: dict[str, tuple[Row, Row]] = {
     "less chunk": ({"chunk_ram_count": 1000}, {"ram_count": 2000}),
     "fixed": ({"ram_unit": "MBPerCoreFixed", "base_ram_count": 9}, {"ram_per_core": True, "base_ram_count": 9}),
     "MB": ({"ram_unit": "MB"}, {"ram_per_core": False}),
+    "plural": ({"cpu_time": 1500, "cpu_time_unit": "mHS06sPerEvents"}, {"cpu_time": 1.5, "cpu_time_is_hs06": True}),
     "milli": ({"cpu_time": 1500, "cpu_time_unit": "mHS06sPerEvent"}, {"cpu_time": 1.5, "cpu_time_is_hs06": True}),
     "seconds": ({"cpu_time": 5, "cpu_time_unit": "s"}, {"cpu_time": None, "cpu_time_is_hs06": False}),
     "efficiency": ({"cpu_efficiency": 0, "base_walltime": 5, "walltime": 6}, {
