@@ -22,7 +22,7 @@ language sql stable as $$
            exp(-ln(2) * extract(epoch from m.now - j.started)::float8 / extract(epoch from m.half)::float8) as weight
       from moment m
      cross join job j
-     where j.started > m.now - interval '4 days' and j.started <= m.now
+     where j.started > m.now - interval '96 hours' and j.started <= m.now
        and j.started >= coalesce(j.activated, j.created)
   ), mean as materialized (
     select s.queue, count(*) as jobs, sum(s.weight) as weight, sum(s.weight * s.wait) / sum(s.weight) as mean_wait

@@ -7,7 +7,7 @@ language sql stable parallel safe as $$
   select p.is_preassigned or t.input_pre_staging and p.located_files >= 1
          or coalesce(
            (x ->> 'period')::boolean is true and t.frozen is not null
-           and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
+           and t.frozen < t.now - t.data_location_check_period * interval '24 hours', false)
 $$;
 
 comment on function brokerage.needs_no_local_input(

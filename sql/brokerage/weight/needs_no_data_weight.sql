@@ -6,7 +6,7 @@ create or replace function brokerage.needs_no_data_weight(
 language sql stable parallel safe as $$
   select coalesce(
     (x ->> 'period')::boolean is true and t.frozen is not null
-    and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
+    and t.frozen < t.now - t.data_location_check_period * interval '24 hours', false)
 $$;
 
 comment on function brokerage.needs_no_data_weight(

@@ -5,7 +5,7 @@
 create or replace function lifecycle.aged_jobs(p_setup text, p_job_ids bigint[], p_all boolean)
 returns table (place int, facts lifecycle.timeout_facts, action text, is_leased boolean, since timestamptz,
                time_limit interval, limit_from text)
-language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable set plan_cache_mode = force_custom_plan set timezone = 'UTC' as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
 begin

@@ -1,4 +1,5 @@
--- Texts that are no interval, and numbers that do not fit an integer, are found by trying the conversion.
+-- Texts that are no interval, and numbers that do not fit an integer, are found by trying the conversion. Days are
+-- stored as 24 hours each, since a day has 23 to 25 hours in the time zone of some sessions.
 create or replace function resource.setting_value(p_type regtype, p_value jsonb) returns jsonb
 language plpgsql stable as $$
 declare
@@ -8,7 +9,10 @@ begin
     -- Before PostgreSQL 17 make_interval accepts more seconds than an interval can hold.
     when p_type = 'interval'::regtype and v_kind = 'number' and abs(p_value::float8) < 1e12
     then to_jsonb(make_interval(secs => p_value::float8)::text)
-    when p_type = 'interval'::regtype and v_kind = 'string' then to_jsonb((p_value #>> '{}')::interval::text)
+    when p_type = 'interval'::regtype and v_kind = 'string'
+    then (select to_jsonb((i - make_interval(days => extract(day from i)::int)
+                           + extract(day from i)::int * interval '24 hours')::text)
+            from (values ((p_value #>> '{}')::interval)) v (i) where isfinite(i))
     when p_type = 'text[]'::regtype and v_kind = 'null' then jsonb '[]'
     when p_type = 'text[]'::regtype and v_kind in ('string', 'array')
     then (select coalesce(jsonb_agg(distinct t.value), '[]')

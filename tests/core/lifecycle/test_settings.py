@@ -7,6 +7,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.calls import Calls
+
 Connection = psycopg.Connection[Any]
 SCHEMAS = ("taskqueue", "brokerage", "lifecycle", "instance")
 COLUMNS = """
@@ -170,3 +172,24 @@ def test_one_setting_sets_the_retention_of_both_histories(rolled_back: Connectio
         rolled_back.execute("select * from lifecycle.maintain()")
         rolled_back.execute("select * from taskqueue.maintain()")
         assert [name is not None for name in rolled_back.execute(there.encode()).fetchall()[0]] == [expected] * 2
+
+
+@pytest.mark.parametrize("zone", ["Europe/Zurich", "America/New_York", "Pacific/Kiritimati"])
+def test_a_day_has_24_hours_in_the_time_zone_of_every_session(rolled_back: Connection, zone: str) -> None:
+    """The clocks of Zurich go forward in the night, those of New York went two weeks before."""
+    db = rolled_back
+    db.execute('select taskqueue.set_settings(\'default\', \'{"lease_time": "1 day", "heartbeat_time": "2 days"}\')')
+    db.execute("set timezone = 'UTC'")
+    db.execute("select resource.set_clock('default', '2026-03-28 12:00')")
+    Calls(db).insert_many([1, 2])
+    db.execute("select resource.set_clock('default', '2026-03-07 12:00')" if "York" in zone else "select 1")
+    lasts = []
+    for name in ("UTC", zone):
+        db.execute("select set_config('timezone', %s, true)", [name])
+        match = Calls(db).take()
+        row = db.execute(
+            "select extract(epoch from expires_at - matched_at)::int from taskqueue.lease where job_id = %s",
+            [match.job_id],
+        )
+        lasts.append(row.fetchone())
+    assert lasts == [(86400,), (86400,)]

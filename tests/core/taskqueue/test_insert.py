@@ -84,10 +84,7 @@ def test_an_alias_of_a_key_leads_to_the_same_queue(q: Calls, alias: str, key: st
 def test_a_description_may_name_a_platform_by_its_alias(q: Calls) -> None:
     q.insert(1, Platforms=["p"])
     assert q.match(LHCbPlatform="other") is None
-    with (
-        pytest.raises(psycopg.Error, match=r"LHCbPlatform is .* and Platform is"),
-        q.connection.transaction(),
-    ):
+    with pytest.raises(psycopg.Error, match=r"LHCbPlatform is .* and Platform is"), q.connection.transaction():
         q.match(LHCbPlatform="p", Platform="other")
     assert q.take(LHCbPlatform="p", Platform="p").job_id == 1
 
