@@ -17,14 +17,6 @@ begin
     raise exception 'resource description is %, not a JSON object', coalesce(resource.shown(p_resource), 'null')
       using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
   end if;
-  if p_resource ? 'LHCbPlatform' then
-    if p_resource -> 'Platform' <> p_resource -> 'LHCbPlatform' then
-      raise exception 'LHCbPlatform is % and Platform is %: they differ', resource.shown(p_resource -> 'LHCbPlatform'),
-        resource.shown(p_resource -> 'Platform')
-        using errcode = 'PB001', hint = 'LHCbPlatform is an alias of Platform; give one of them.';
-    end if;
-    p_resource := p_resource - 'LHCbPlatform' || jsonb_build_object('Platform', p_resource -> 'LHCbPlatform');
-  end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
   if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
@@ -56,9 +48,14 @@ begin
       when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
-      when 'Platform' then
+      when 'Platform', 'LHCbPlatform' then
+        if p_resource -> 'Platform' <> p_resource -> 'LHCbPlatform' then
+          raise exception 'LHCbPlatform is % and Platform is %: they differ',
+            resource.shown(p_resource -> 'LHCbPlatform'), resource.shown(p_resource -> 'Platform')
+            using errcode = 'PB001', hint = 'LHCbPlatform is an alias of Platform; give one of them.';
+        end if;
         v_offer.platforms := taskqueue.compatible_platforms(
-          p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
+          p_setup, taskqueue.offered(v_key, v_value, array_replace(v_setting.strict_keys, 'Platform', v_key)));
       when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value, true);
       when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
       when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value, true), '{}');

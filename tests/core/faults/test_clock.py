@@ -186,7 +186,7 @@ def test_doctor_names_leases_that_were_made_later_than_now(q: Calls, machine: Ma
     machine.jump(0)
     [(verdict, value)] = q.rows(health)
     assert verdict == "advice"
-    assert value.startswith("1 lease was made up to 0")
+    assert value.startswith("1 lease begins up to 0")
     q.call("cancel_job", 1)
 
 

@@ -163,7 +163,7 @@ def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(db: Connection,
     for number in (1, 2, 3):
         lease(q, number, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
     q.rows("update taskqueue.lease set matched_at = %s where job_id = 1 returning 1", ago(0.7))
-    q.rows("update taskqueue.lease set attempt = 3 where job_id = 2 returning 1")
+    q.rows("update taskqueue.lease set losses = 2 where job_id = 2 returning 1")
     q.insert(4)  # not brokered: no timeout is about it
     match = q.take(CPUTime=50000)
     q.call_rows("report_job", match.job_id, match.attempt)

@@ -51,8 +51,10 @@ class Matching(RuleBasedStateMachine):
         self.model = Model()
         self.old: list[tuple[int, str]] = []  # attempts that are over
         self.q.set_clock(NOON)
-        # Seeded draws go by the ids of queues: the same steps must give the same ids in each run
-        self.q.rows("select setval(pg_get_serial_sequence('taskqueue.task_queue', 'task_queue_id'), 1, false)")
+        # Seeded draws go by the ids of queues and lists: the same steps must give the same ids in each run.
+        for table, column in (("task_queue", "task_queue_id"), ("posting_list", "list_id")):
+            sequence = f"pg_get_serial_sequence('taskqueue.{table}', '{column}')"
+            self.q.rows(f"select setval({sequence}, 1, false)")
 
     @initialize(
         queue_size=st.sampled_from([2, 5, 5000]),

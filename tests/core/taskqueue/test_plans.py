@@ -163,6 +163,7 @@ VARIABLES: Types = {
     "v_card.brokered": ("boolean", "false"),
     "v_card.hand_id": ("bigint", f"select c.hand_id {CARD}"),
     "v_card.job_id": ("bigint", "60000"),
+    "v_card.losses": ("smallint", "0::smallint"),
     "v_card.since": ("xid8", f"select c.since {CARD}"),
     "v_card.user_priority": ("smallint", "1::smallint"),
     "v_class": ("int", f"select array_position(l.weight_classes, p.weight_class) {POSTED}"),
