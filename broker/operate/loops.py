@@ -2,6 +2,7 @@
 is correct beside another round of the same loop: a clock that jumps or two leaders do no harm.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from psycopg.errors import Diagnostic
 
 from broker.database import Connection
 from broker.database_errors import from_database, is_read_only
@@ -17,6 +19,7 @@ from broker.errors import BrokerError
 from broker.operate import batch, notify
 from broker.operate.reading import run_summary
 
+LOG = logging.getLogger("broker.run")
 Report = list[dict[str, Any]]
 Figures = Mapping[str, Any]
 
@@ -69,8 +72,20 @@ def judge(connection: Connection, setup: str) -> int | None:
 
 
 def make_partitions(connection: Connection) -> dict[str, int]:
-    """Make the partitions of the histories for the next days, and drop old ones; return the changes of each step."""
-    return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
+    """Make the partitions of the histories for the next days, and drop old ones; return the changes of each step.
+
+    A partition that sessions still use stays; the log names it and them.
+    """
+
+    def note(diagnostic: Diagnostic) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            LOG.warning("%s", diagnostic.message_primary)
+
+    connection.add_notice_handler(note)
+    try:
+        return dict(connection.execute("select step, changed from lifecycle.make_partitions()").fetchall())
+    finally:
+        connection.remove_notice_handler(note)
 
 
 @dataclass

@@ -23,9 +23,8 @@ import psycopg
 from broker.database import Connection
 from broker.database_errors import is_lost
 from broker.errors import BrokerError, ConnectError
-from broker.operate.loops import Figures, Loop, Round, one_line
+from broker.operate.loops import LOG, Figures, Loop, Round, one_line
 
-LOG = logging.getLogger("broker.run")
 """The logger of the loops; its records have the attributes `loop`, `setup`, `shard` and `figures`."""
 
 KEEP = 5.0  # seconds between two renewals of the leads

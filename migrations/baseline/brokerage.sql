@@ -798,7 +798,7 @@ create type brokerage.composition as (
   facts brokerage.composed_facts,  --: How facts are read.
   all_failures boolean,  --: Whether all reasons are requested.
   survivors boolean,  --: Whether facts of the pairs that no rule rejects are requested.
-  has_sieve boolean,  --: Whether the pairs that the first level rejects are gathered, one row per task.
+  filters_first boolean,  --: Whether the pairs that the first level rejects are gathered, one row per task.
   keeps_marks boolean,  --: Whether the marks of those pairs are read, for a second pass.
   filtered text,  --: Relation of those pairs.
   done text,  --: Relations up to the weight, if rules follow behind a weight of terms.

@@ -63,6 +63,8 @@ create table instance.step (
     constraint step_state_allowed check (state in ('waiting', 'placed', 'finished', 'cancelled', 'unschedulable')),
   --: Inputs that expressions read, as far as they are known: name to number.
   inputs           jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object'),
+  --: Reason why an expression gives no value that a step can need; null = it does, or an input is not known yet.
+  fault            text,
   queue            text,  --: PanDA queue of kind cloud that the step waits for; null = none.
   job_id           bigint,  --: Job of a TaskQueue that the step represents (instance.follow_taskqueues); null = none.
   --: Reason why the step is placed there, waits or is unschedulable; null = no schedule has considered the step.

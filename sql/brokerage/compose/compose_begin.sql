@@ -10,7 +10,7 @@ begin
     case when p_wide and p_algorithm = 'production_task' then brokerage.facts_read(p_rules, p_algorithm) end);
   c.all_failures := p_all_failures;
   c.survivors := p_survivors;
-  c.has_sieve := p_wide and not p_all_failures and p_algorithm <> 'production_task';
+  c.filters_first := p_wide and not p_all_failures and p_algorithm <> 'production_task';
   c.keeps_marks := (brokerage.second_pass(p_rules, p_algorithm)).rule is not null;
   c.filtered := 'filtered as (select null::bigint as task_number, null::int[] as lost, null::text[] as reasons, '
               'null::text[] as marks, null::bigint as outside where false), ';

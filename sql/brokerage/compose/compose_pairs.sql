@@ -9,7 +9,7 @@ begin
   c.pairs := brokerage.compose_chain(c.begins, c.beside, c.pairs || brokerage.compose_joined(c),
                                      brokerage.compose_alive(c.alone), p_step, c.all_failures);
   c.beside := '';
-  if c.has_sieve and p_step[1].step = 1 then
+  if c.filters_first and p_step[1].step = 1 then
     select s.filtered, s.passed into c.filtered, c.pairs
       from brokerage.compose_first_filter(c.pairs, (c.facts).carried, (c.facts).carried_as, c.keeps_marks) s;
     c.marked := array[v_marked];

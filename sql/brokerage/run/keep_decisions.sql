@@ -4,22 +4,10 @@ create or replace function brokerage.keep_decisions(p_days int default 3) return
 language plpgsql set lock_timeout = '300ms' as $$
 declare
   v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting_in_force s);
-  v_day timestamptz;
   v_changed bigint;
 begin
-  for v_day in
-    select to_date(right(e::text, 8), 'YYYYMMDD')::timestamp at time zone 'utc'
-      from resource.expired_partitions('brokerage.verdict', v_kept) e
-  loop
-    insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)
-    select d.setup, d.run_id, d.rule, d.queue, count(*)
-      from brokerage.decision d
-     where d.verdict = 'r' and d.decided_at >= v_day and d.decided_at < v_day + interval '24 hours'
-     group by d.setup, d.run_id, d.rule, d.queue
-    on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks;
-  end loop;
-  v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days);
-  v_changed := v_changed + resource.keep_partitions('brokerage.recording', v_kept, p_days)
+  v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days, 'brokerage.count_decisions')
+               + resource.keep_partitions('brokerage.recording', v_kept, p_days)
                + resource.keep_partitions('brokerage.recorded_value', v_kept + interval '1 day', p_days);
   delete from brokerage.verdict_default d where d.decided_at < now() - v_kept;
   delete from brokerage.recording_default t where t.decided_at < now() - v_kept;

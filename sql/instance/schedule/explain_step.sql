@@ -27,13 +27,13 @@ begin
   if v_step.cpu is null or v_step.ram is null then
     return query
     select null::bigint, null::text, v_step.state,
-           concat_ws('; ',
-                     case when v_step.cpu is null then 'cpu is not known' || coalesce(': ' || v_step.cpu_expression
-                                                                                     || ' of ' || v_step.inputs,
-                                                                                     '') end,
-                     case when v_step.ram is null then 'ram is not known' || coalesce(': ' || v_step.ram_expression
-                                                                                     || ' of ' || v_step.inputs,
-                                                                                     '') end);
+           coalesce(v_step.fault,
+                    concat_ws('; ',
+                              case when v_step.cpu is null then 'cpu is not known' || coalesce(
+                                ': ' || v_step.cpu_expression || ' of ' || v_step.inputs, '') end,
+                              case when v_step.ram is null then 'ram is not known' || coalesce(
+                                ': ' || v_step.ram_expression || ' of ' || v_step.inputs, '') end,
+                              instance.missing_inputs(v_step)));
     return;
   end if;
   v_type := instance.required_type(p_setup, v_step.cpu, v_step.ram, v_step.instance_type);

@@ -12,11 +12,13 @@ begin
       from (select distinct s.cpu, s.ram, s.instance_type
               from instance.unplaced_steps(p_setup, p_task_id, p_queue) s) h
   ), left_over as materialized (
-    select s.step_id, case when h.fits then 'waiting' else 'unschedulable' end as state,
-           case when not h.fits then instance.refusal(p_setup, s.step_id, s.cpu, s.ram, s.instance_type)
+    select s.step_id, case when h.fits and s.fault is null then 'waiting' else 'unschedulable' end as state,
+           case when s.fault is not null then s.fault
+                when not h.fits then instance.refusal(p_setup, s.step_id, s.cpu, s.ram, s.instance_type)
                 when s.cpu is null or s.ram is null
-                then format('its needs are not known: %s', concat_ws(', ', case when s.cpu is null then 'cpu' end,
-                                                                     case when s.ram is null then 'ram' end))
+                then format('its needs are not known: %s%s',
+                            concat_ws(', ', case when s.cpu is null then 'cpu' end,
+                                      case when s.ram is null then 'ram' end), ': ' || instance.missing_inputs(s))
                 else coalesce(p_limit, 'another transaction is changing the step') end as reason
       from instance.unplaced_steps(p_setup, p_task_id, p_queue) s
       join shape h on coalesce(h.cpu, -1) = coalesce(s.cpu, -1) and coalesce(h.ram, -1) = coalesce(s.ram, -1)

@@ -48,7 +48,7 @@ begin
              else s.ram_expression end,
            instance_type = case when v_change ? 'instance_type' then v_change ->> 'instance_type'
                                 else s.instance_type end,
-           inputs = s.inputs || coalesce(v_change -> 'inputs', '{}'), state = 'waiting', reason = null
+           inputs = s.inputs || coalesce(v_change -> 'inputs', '{}'), state = 'waiting', reason = null, fault = null
      where s.setup = p_setup and s.step_id = (v_change ->> 'id')::bigint;
   end loop;
   perform taskqueue.require_within(p_setup, 'requirements_size', format('inputs of step %s', s.step_id),

@@ -14,7 +14,15 @@ begin
     from unnest(p_job_ids) i
    where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i)
    limit 1;
-  if found or cardinality(p_job_ids) is null then
+  if found and exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_unknown
+                        union all
+                       select from taskqueue.lease l where l.setup = p_setup and l.job_id = v_unknown
+                        union all
+                       select from taskqueue.ended e where e.setup = p_setup and e.job_id = v_unknown) then
+    raise exception 'job % belongs to no task', v_unknown
+      using errcode = 'PB005',
+            hint = 'It came straight into a TaskQueue: once it has ended, insert it again with its requirements.';
+  elsif found or cardinality(p_job_ids) is null then
     raise exception 'there is no job % in setup %', coalesce(v_unknown::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
   end if;
@@ -52,4 +60,5 @@ end $$;
 comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
   'new jobs from it, which keep the queues of the old ones. The history of the old jobs names the role that gave the '
-  'work back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+  'work back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, or '
+  'belongs to no task).';

@@ -1,6 +1,8 @@
--- See ARCHITECTURE.md, History. Rows of a day without a partition go to the default partition and stay there.
-create or replace function resource.keep_partitions(p_table regclass, p_kept interval, p_days int default 3)
-returns bigint
+-- See ARCHITECTURE.md, History. Rows of a day without a partition go to the default partition and stay there. A
+-- partition that somebody reads is dropped by a later call; the others are dropped, and the new ones stay.
+create or replace function resource.keep_partitions(
+  p_table regclass, p_kept interval, p_days int default 3, p_before regproc default null
+) returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
 declare
   v_schema text;
@@ -33,12 +35,24 @@ begin
     v_changed := v_changed + 1;
   end loop;
   for v_expired in select resource.expired_partitions(p_table, p_kept) loop
-    execute format('drop table %s', v_expired);
-    v_changed := v_changed + 1;
+    begin
+      if p_before is not null then
+        execute format('select %s($1)', p_before)
+          using to_date(right(v_expired::text, 8), 'YYYYMMDD')::timestamp at time zone 'utc';
+      end if;
+      execute format('drop table %s', v_expired);
+      v_changed := v_changed + 1;
+    exception when lock_not_available then
+      raise warning 'partition %.% stays until a later call, since sessions use it: %', v_schema,
+        (select c.relname from pg_class c where c.oid = v_expired),
+        coalesce((select string_agg(distinct l.pid::text, ', ') from pg_locks l
+                   where l.relation in (v_expired, p_table) and l.granted and l.pid <> pg_backend_pid()), 'none now');
+    end;
   end loop;
   return v_changed;
 end $$;
 
-comment on function resource.keep_partitions(regclass, interval, int) is
-  'Makes the partitions of a table for today (UTC) and the days ahead, and drops those of days that ended longer ago '
-  'than rows are kept. Returns the number of partitions made or dropped. It waits at most 300 ms for a lock.';
+comment on function resource.keep_partitions(regclass, interval, int, regproc) is
+  'Makes the partitions of a table for today (UTC) and the days ahead, then drops those of days that ended longer ago '
+  'than rows are kept. p_before is called with the begin of each day (UTC) that is dropped, in the same step. Returns '
+  'the number of partitions made or dropped. Each step waits at most 300 ms for a lock.';
