@@ -189,7 +189,7 @@ def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
     import logging
 
     from broker.operate.log import JsonLines, TextLines
-    from broker.operate.runner import LOG
+    from broker.operate.loops import LOG
 
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if as_json else TextLines())

@@ -197,7 +197,7 @@ def test_bad_steps_are_refused_by_element_and_key(
 
 def test_a_step_whose_expression_has_a_fault_stops_no_other(with_types: Connection) -> None:
     """The faulty steps are unschedulable and name the fault, until their inputs change."""
-    faults = {
+    faults: dict[int, tuple[dict[str, Any], str]] = {
         11: ({"ram": "size / n", "inputs": {"size": 1, "n": 0}}, "expression 'size / n' divides by 0"),
         12: ({"ram": "size - 500", "inputs": {"size": 1}}, "ram comes to -499, an expression gives 0 or more,"),
         13: ({"ram": 10, "cpu": "size * 1000000000", "inputs": {"size": 9}}, "cpu comes to 9000000000,"),

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.operate.loops import LOOPS, Loop
-from broker.operate.runner import LOG, Runner
+from broker.operate.loops import LOG, LOOPS, Loop
+from broker.operate.runner import Runner
 from tests.calls import Connection
 
 

@@ -1,5 +1,6 @@
 """MATCHING.md, TaskQueue life: TaskQueues come and go. LEASES.md, Leases: a match is a lease, proved by its token."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -387,8 +388,9 @@ def test_only_losses_use_up_the_attempts_of_a_job(q: Calls) -> None:
         match = q.take()
         q.call("release_job", match.job_id, match.attempt)
     assert [lose(), lose()] == ["waiting", "waiting"]
-    for take in (q.take, lambda: q.match_jobs(1)[0], lambda: q.take(JobID=1)):
-        match = take()  # each way to lease a job carries its losses
+    ways: list[Callable[[], Match]] = [q.take, lambda: q.match_jobs(1)[0], lambda: q.take(JobID=1)]
+    for take in ways:  # each carries the losses
+        match = take()
         assert q.value("select losses from taskqueue.lease") == 2
         q.call("release_job", match.job_id, match.attempt)
     assert lose() == "ended"
