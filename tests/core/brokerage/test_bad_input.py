@@ -1,8 +1,8 @@
 """Bad input never stops a batch: a task that cannot be evaluated is stored as an error, and all other tasks are decided
 as without the bad input.
 
-Most of it is refused where it comes in (`broker load`, constraints of the tables); here it is put into the tables, as
-if the constraints named ..._allowed were not there: the rules must bear such rows, too.
+Most bad input is refused earlier (`broker load`, constraints of the tables). Here it is put into the tables as if the
+constraints named ..._allowed were not there, since the rules must cope with such rows, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -242,7 +242,7 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
 def test_a_rule_that_raises_is_named_with_its_queue(
     clone: Callable[[], Connection], kind: str, result: str, body: str
 ) -> None:
-    """The earlier rules leave the queue; errors of further tasks name the rule, which is asked once."""
+    """The earlier rules accept the queue. Errors of further tasks name the rule, which is asked once."""
     query = "select queue from brokerage.decision where run_id = %s and verdict = 'c' group by 1 order by count(*) desc"
     with clone() as db:
         run = _run(db, "documented", limit=20)

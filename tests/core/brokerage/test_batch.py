@@ -56,7 +56,7 @@ def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, 
     assert db_with_grid.execute(query, [run]).fetchall() == [(profile, "production_job", False, len(due), True)]
     query = "select count(*) from brokerage.decision where run_id = %s group by task_id"
     queues = numbers(db_with_grid, "select count(*) from resource.candidate_queue where setup = 'grid'")
-    assert set(numbers(db_with_grid, query, run)) == set(queues)  # each with each
+    assert set(numbers(db_with_grid, query, run)) == set(queues)  # each task with each queue
 
 
 @pytest.mark.slow
@@ -246,7 +246,7 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
     ({}, {"catchall": "jobChunkSize=900000000000"}, 80),
 ])  # fmt: skip
 def test_one_choice_of_queue_serves_a_whole_chunk_of_jobs(lab: Connection, task: Row, queue: Row, chunk: int) -> None:
-    """A chunk is 25 jobs, 2 for scouts, or as the queue says. An idle queue takes 20 jobs, so each is chosen once."""
+    """A chunk is 25 jobs, 2 for scouts, or set by the queue. An idle queue takes 20 jobs, so each is chosen once."""
     world.load(lab, [_world([{"id": 1, "nucleus": "S", **task}], files=80, role="nucleus", **queue)])
     _call(lab, "default", tasks_a_commit=None, seed=1)
     query = "select jobs from brokerage.assignment order by jobs desc"
@@ -356,7 +356,7 @@ DISTRIBUTE = "select brokerage.distribute(%s::bigint, %s::float8[], %s::bigint[]
 
 
 def _distributed(case: Sequence[Any], draws: Sequence[float]) -> list[int]:
-    """distribution.md, Procedure: choices by weight among the queues that accept more, a chunk each."""
+    """distribution.md, Procedure: one choice by weight per chunk, among the queues that accept more."""
     jobs, weights, queued, capacities, chunks = case[0], list(case[1]), list(case[2]), case[3], case[4]
     given = [0] * len(weights)
     for draw in draws:

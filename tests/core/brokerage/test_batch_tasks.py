@@ -26,7 +26,7 @@ DUE = """select task_id from brokerage.due_task where setup = 'default' and algo
 DECIDED = "select task_id from brokerage.task_decision where run_id = %s order by task_id"
 SENT = "select task_id, nucleus from brokerage.nucleus_assignment order by task_id"
 WEIGHTS = "select queue, weight from brokerage.decision where run_id = %s and task_id = %s and verdict = 'c' order by 1"
-SHARES = {"N1": 100, "N2": 300, "N3": 600}  # of 1000 parts, free at each nucleus
+SHARES = {"N1": 100, "N2": 300, "N3": 600}  # free space of each nucleus, of 1000 parts
 PART = 1024  # GB
 WAYS = ("read_lan", "write_lan")
 
@@ -269,9 +269,9 @@ def test_a_dry_run_changes_nothing(tasks_db: Connection, profile: str) -> None:
 
 @pytest.mark.slow
 def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> None:
-    """A rule raises for one task: that task has its error, the others go on and see each other's work.
+    """A rule raises for one task: that task has its error; the others continue and see each other's work.
 
-    The rule raises at both nuclei of the task, of which the error names the first. One of them has no space.
+    The rule raises at both nuclei of the task, and the error names the first. One of them has no space.
     """
     tasks = [{"id": number, "current_priority": 500 - number} for number in range(1, 9)]
     world.load(tasks_db, [_world(tasks, events=1000, shares={"N2": 0, "N1": 1000})])
@@ -330,7 +330,7 @@ def test_a_child_goes_where_its_parent_went_in_the_same_batch(lab: Connection, p
 def test_a_rule_behind_the_weights_reads_the_weight_that_decides(
     tasks_db: Connection, profile: str, locality: bool
 ) -> None:
-    """Where the locality rules are ignored, the data factor of every nucleus is 1, for the rule too."""
+    """Where the locality rules are ignored, the data factor of every nucleus is 1, also for the rule."""
     files = [{"lfn": str(n), "size": PART**3} for n in range(20)]
     found = {"N1": {"found": 10 if locality else 1, "total": 20}, "N2": {"found": 15 if locality else 0, "total": 20}}
     one = _world([{"id": 1, "current_priority": 900, "task_priority": 900}])

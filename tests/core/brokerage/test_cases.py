@@ -1,4 +1,4 @@
-"""Worlds of production job brokerage worked out by hand (tests/core/cases), asked of the model and the SQL engine."""
+"""Worlds of production job brokerage worked out by hand (tests/core/cases), for the model and the SQL engine."""
 
 from types import ModuleType
 from typing import Any
@@ -42,7 +42,7 @@ def test_the_model_decides_each_case_as_worked_out_by_hand(topic: ModuleType, ca
 def test_the_engine_decides_each_case_as_worked_out_by_hand(
     rolled_back: psycopg.Connection[Any], topic: ModuleType
 ) -> None:
-    """A topic in one connection, which keeps the plans."""
+    """Each topic has one connection, which keeps the plans."""
     profile = None if topic in DOCUMENTED else "panda2026"
     found = {}
     for number, case in enumerate(topic.CASES):

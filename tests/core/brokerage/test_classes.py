@@ -27,8 +27,8 @@ def bound(freedom: float) -> float:
     return float(scipy.stats.t.isf(0.05, freedom))
 
 
-# Of the expansion of the point in 1 / freedom around that of the normal distribution, which is z (Abramowitz and
-# Stegun, 26.7.5): for each order the divisor, and by the power of z the factors.
+# The expansion of the point in 1 / freedom around z, the point of the normal distribution (Abramowitz and Stegun,
+# 26.7.5): the divisor of each order, and the factors by the power of z.
 EXPANSION: list[tuple[int, dict[int, int]]] = [
     (1, {1: 1}), (4, {3: 1, 1: 1}), (96, {5: 5, 3: 16, 1: 3}), (384, {7: 3, 5: 19, 3: 17, 1: -15}),
     (92160, {9: 79, 7: 776, 5: 1482, 3: -1920, 1: -945}),
@@ -178,7 +178,7 @@ def test_classes_of_queues_are_those_of_the_model(lab: Db, base_profile: str) ->
 
 
 def test_a_queue_is_hi_within_the_limits_of_its_profile(lab: Db) -> None:
-    """An hour is not hi in the documentation, but in the code; the same holds for three jobs that wait long."""
+    """An hour is hi in the code, but not in the documentation; the same holds for three jobs that wait long."""
     jobs = [job(number, "AT", 1, 2) for number in (1, 2)] + [job(number, "LONG", 0.1, 2) for number in (3, 4)]
     jobs += [waiting(number, "LONG", 2) for number in (5, 6, 7)]
     jobs += [job(number, "IDLE", 0.1, 30) for number in (8, 9)] + [job(10, "ONE", 0.1, 2)]
@@ -402,7 +402,7 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
 
 @pytest.mark.slow
 def test_classify_does_not_wait_for_rows_that_others_hold(connect: Callable[..., Db]) -> None:
-    """A queue, a user and a task that another session holds keep their values, the others beside them do not."""
+    """A queue, a user and a task that another session holds keep their values; the others beside them do not."""
     holder, caller = connect(), connect()
     jobs = [job(4, "P", 0.1, 2), job(5, "P", 0.2, 2), running(6, "P", "zoe", 3, created=ago(1.1))]
     for setup in ("w", "other"):  # where the same names are free

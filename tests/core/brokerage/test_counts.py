@@ -116,13 +116,13 @@ def test_loaded_jobs_add_to_the_job_counts_of_users_at_queues(lab: Db) -> None:
     assert (here["user_queued"], here["user_running"]) == (15, 21)
     assert (here["users"], here["users_running"]) == (3, 22)  # ann, zero, bob
     assert (there["user_queued"], there["user_running"]) == (5, 2)
-    assert (there["users"], there["users_running"]) == (2, 203)  # bob too is of the total
+    assert (there["users"], there["users_running"]) == (2, 203)  # bob counts in the total, too
     assert pairs(lab, "panda2026")[1, "Q"]["users"] == 4
 
 
 @pytest.mark.parametrize("base_profile", FLAVOURS)
 def test_labels_of_a_share_have_separate_counts_but_a_common_load(lab: Db, base_profile: str) -> None:
-    """Tasks of one run: users and starts go by share and label, the load of the share by the share."""
+    """Tasks of one run: users and starts are counted by share and label, the load by share."""
     task = {"gshare": SHARE, "user": "ann", "status": "ready"}
     load(
         lab, tasks=[{**task, "id": 1, "label": "user"}, {**task, "id": 2, "label": "panda"}],

@@ -1,7 +1,7 @@
 """The engine against the model: the profile `documented` over random worlds, each decided in a transaction rolled back.
 
 Worlds are numbered, so a difference says which one to look at: `random_world(number)`. The model is
-tests/core/oracle/job_documented.py, and owes nothing to the package.
+tests/core/oracle/job_documented.py, and uses nothing of the package.
 """
 
 import os
@@ -44,7 +44,7 @@ def test_drawn_worlds_are_answered_as_the_model_does(rolled_back: psycopg.Connec
 
 @pytest.mark.slow
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
-    """Each rule of the profile rejects often, and often lets pass what those before it let pass."""
+    """Each rule of the profile often rejects queues, and often accepts queues that all earlier rules accept."""
     query = """select rule, kind from brokerage.rule_in_force
                 where profile = 'documented' and algorithm = 'production_job' and enabled
                   and kind in ('candidate', 'row rule', 'choice') order by position"""
@@ -55,7 +55,7 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
     accepts: Counter[str] = Counter()
     for number in range(JUDGED):
         if rare(kinds, (rejects, accepts), AT_LEAST) == [{}, {}]:
-            break  # more worlds only add
+            break  # more worlds only raise the counts
         one = random_world(number)
         answer = broker_job(one, TASK)
         passed = {row["queue"]: len(asked) for row in answer["candidates"]}

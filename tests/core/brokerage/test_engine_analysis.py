@@ -71,7 +71,7 @@ def decided(db: Db, given: Row, profile: str, setup: str = "w") -> Row:
 
 
 def why(answer: Row) -> dict[str, str]:
-    """Queue to rule and tag that rejects it, in words; candidates to their places."""
+    """Queue -> the rule and tag that reject it, in words; candidate -> its place."""
     said = {row["queue"]: f"{row['rule']} {row['criteria'] or ''}".strip() for row in answer["rejected"]}
     return said | {row["queue"]: str(row["rank"]) for row in answer["candidates"]}
 
@@ -104,7 +104,7 @@ def test_a_throttled_task_evaluates_no_queue(rolled_back: Db, profile: str) -> N
 
 
 def test_the_quota_of_the_group_counts_in_doc_and_that_of_the_user_in_panda2026(rolled_back: Db) -> None:
-    """doc: the group's, else the user's; panda2026: always the user's. What PanDA says goes before the figures."""
+    """doc: the group's, else the user's; panda2026: always the user's. PanDA's verdict goes before the figures."""
     over, kept = {"ok": False}, {"used": 9, "limit": 10, "ok": True}
     users = {"alice": {"quota": kept}, "g": {"kind": "group", "quota": over}}
     group = a_world({"working_group": "g"}, users=users)
@@ -175,7 +175,7 @@ OBSTACLES = "select rule, fails, opens, example from brokerage.obstacles('w', 1,
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_obstacles_of_a_second_pass_are_those_of_the_pass_that_would_decide(db: Db, profile: str) -> None:
-    """Memory kept A, with the input, and B and C away: without memory the first pass would hold, and only A be open."""
+    """Rule memory rejects A, which has the input, B and C. Without it the first pass decides, and only A opens."""
     given = a_world({"ram_count": 3000}, {name: {"maxrss": 500} for name in "ABC"})
     given["queues"]["C"] = {**given["queues"]["B"], "maxrss": 500}
     world.load(db, [given], "w")
@@ -209,14 +209,14 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
 
 @pytest.mark.slow
 def test_a_second_pass_follows_the_reasons_of_an_overloaded_only_queue(rolled_back: Db) -> None:
-    """The queue is lost to overloaded for good, not by a problem of the user: another pass decides (panda2026)."""
+    """Rule overloaded rejects the queue for good, not for a problem of the user: another pass decides (panda2026)."""
     jobs = counts(("A", "activated", 100), ("A", "running", 10), ("B", "running", 10))
     vp = a_world(queues={"A": storages("C_VP_DISK"), "B": {"status": "paused"}}, statistics=jobs)
     vp["datasets"]["d"]["replicas"] = {"C_VP_DISK": {}}
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
     vp["statistics"] = counts(("A", "activated", 21))  # nothing runs there: rejected in any case
     assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
-    usual = a_world(statistics=counts(("A", "activated", 21)))  # kept, as nothing else is left, and a problem
+    usual = a_world(statistics=counts(("A", "activated", 21)))  # kept, since no other queue is left, with a problem
     assert why(decided(rolled_back, usual, "panda2026")) == {"A": "overloaded -badsite", "B": "anal-locality"}
 
 
@@ -240,7 +240,7 @@ def test_included_and_excluded_queues_are_read_as_each_profile_reads_them(rolled
     here["tasks"][0]["split"] = {"limitedSites": True}
     assert why(decided(rolled_back, here, "panda2026"))["B"] == "include-exclude -notincluded"
     here["tasks"][0]["params"] = {"included_site": ["A", "AUTO"], "excluded_site": ["AB"]}
-    said = why(decided(rolled_back, here, "panda2026"))  # nothing of the list is left, so others may do
+    said = why(decided(rolled_back, here, "panda2026"))  # no queue of the list is left, so others are accepted
     assert said["B"] == "1" and said["AB/SCORE"] == "include-exclude -excluded"
     site = a_world({"input": [], "site": "B"})
     assert why(decided(rolled_back, site, "documented")) == {"A": "include-exclude -nonpreassigned", "B": "1"}
@@ -273,7 +273,7 @@ def test_doc_takes_every_complete_copy_and_panda2026_the_best_ones(rolled_back: 
 
 
 def test_input_at_a_queue_that_is_no_candidate_does_not_count(rolled_back: Db) -> None:
-    """Disk is better than tape among the candidates alone; a site of the task's own is one of them."""
+    """Disk goes before tape among the candidates only; the task's own site is a candidate."""
     given = a_world(queues={"A": storages("T_TAPE"), "B": {"type": "production", **storages("A_DISK")}})
     given["datasets"]["d"]["replicas"] = {"A_DISK": {}, "T_TAPE": {}}
     [there] = decided(rolled_back, given, "panda2026")["candidates"]
@@ -387,7 +387,7 @@ def unequal(**sections: Any) -> Row:
 
 @pytest.mark.slow
 def test_a_queue_whose_weight_is_too_small_is_rejected(rolled_back: Db) -> None:
-    """min-weight reads the weight that decides, with the factor that looks at all candidates; sums stay as they are."""
+    """min-weight reads the weight that decides, with the factor that looks at all candidates; sums do not change."""
     free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
     assert free["B"] < 0.01 and free["A"] > 10
     low = {"A": "1", "B": "min-weight -below_min_weight"}
@@ -404,7 +404,7 @@ def test_a_queue_whose_weight_is_too_small_is_rejected(rolled_back: Db) -> None:
     assert none["status"] == "pending" and len(none["rejected"]) == 2
     site = unequal(config=of_share)
     site["tasks"][0]["site"] = "B"
-    assert why(decided(rolled_back, site, "panda2026"))["B"] == "1"  # a pre-assigned queue that is left is kept
+    assert why(decided(rolled_back, site, "panda2026"))["B"] == "1"  # a pre-assigned queue is exempt
 
 
 @pytest.mark.parametrize("kind", ["row rule", "set rule", "choice"])
@@ -456,7 +456,7 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
 @pytest.mark.parametrize("best", [1, 3, 10])
 @pytest.mark.parametrize("distributed", [False, True])
 def test_answers_to_alternating_calls_keep_their_order(db: Db, best: int, distributed: bool) -> None:
-    """Queues that the task used come first, also where tasks see what those before them were given."""
+    """Queues that the task used come first, also where tasks see the assignments of earlier ones."""
     data = {"d": {**WORLD["datasets"]["d"], "distributed": distributed}}
     tasks = [{**WORLD["tasks"][0], "id": n, "sites_used": ["Q03", "Q11"] if n == 1 else []} for n in (1, 2)]
     jobs = counts(("Q03", "activated", 3))
@@ -519,7 +519,7 @@ def test_many_tasks_are_decided_as_each_task_alone(db: Db, profile: str) -> None
         [(together,)] = db.execute("select brokerage.answer('w', %s, %s)", (run, task)).fetchall()
         assert alone == together
     query = "select count(*), count(distinct task_id) from brokerage.verdict where run_id = %s"
-    assert db.execute(query, [run]).fetchall() == [(120, 120)]  # of a first pass nothing is left
+    assert db.execute(query, [run]).fetchall() == [(120, 120)]  # nothing of a first pass is left
     query = "select count(*) > 0 from brokerage.decision where run_id = %s and rule = 'min-weight'"
     assert db.execute(query, [run]).fetchall() == [(profile == "panda2026",)]
 
@@ -538,7 +538,7 @@ def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> N
 
 
 def test_a_queue_lost_together_with_others_is_not_counted_in_its_class(db: Db) -> None:
-    """The last queue of its class is excluded: nothing is divided by the none that are left."""
+    """The last queue of its class is excluded, and nothing is divided by zero."""
     given = a_world(
         {"task_class": 1, "params": {"excluded_site": "A"}, "split": {"limitedSites": 1}},
         {"A": {"site_class": 1}, "B": {"site_class": 0, **storages("A_DISK")}},

@@ -1,7 +1,7 @@
 """Analysis brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
 Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. The model is
-tests/core/oracle/analysis.py, and owes nothing to the package.
+tests/core/oracle/analysis.py, and uses nothing of the package.
 """
 
 import os
@@ -73,7 +73,7 @@ def rules_of(connection: Db, profile: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
-    """Each rule rejects often, and often lets pass what those before it let pass."""
+    """Each rule often rejects queues, and often accepts queues that all earlier rules accept."""
     rules = rules_of(rolled_back, profile)
     of_least_weight = map(world_of_least_weight, range(LEAST_WEIGHT if "min-weight" in rules else 0))
     worlds = chain(of_least_weight, map(random_analysis_world, range(JUDGED)))

@@ -1,7 +1,7 @@
 """The engine against the model: the profile `panda2026` over random worlds.
 
 Worlds are numbered, so a difference says which one to look at: `random_panda_world(number)`. The model is
-tests/core/oracle/job_panda2026.py, and owes nothing to the package.
+tests/core/oracle/job_panda2026.py, and uses nothing of the package.
 """
 
 from typing import Any
@@ -50,7 +50,7 @@ def test_answers_to_the_remaining_calls_equal_those_of_the_model(
 
 @pytest.mark.slow
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
-    """Each rule of the profile rejects, and lets pass what those before it let pass."""
+    """Each rule of the profile rejects queues, and accepts queues that all earlier rules accept."""
     query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force
                 where profile = 'panda2026' and algorithm = 'production_job' and enabled
                   and kind in ('task rule', 'candidate', 'row rule', 'set rule', 'choice') order by position"""

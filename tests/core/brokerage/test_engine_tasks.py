@@ -1,7 +1,7 @@
 """Task brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
 Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. The model is
-tests/core/oracle/tasks.py, and owes nothing to the package. The rule task-job-check, which asks the job broker, is
+tests/core/oracle/tasks.py, and uses nothing of the package. The rule task-job-check, which asks the job broker, is
 left out here by a profile of its own on panda2026.
 """
 
@@ -52,7 +52,7 @@ def test_drawn_worlds_are_answered_as_the_model_does(rolled_back: Db, one: Row) 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
-    """Each rule rejects often, and often lets pass what those before it let pass."""
+    """Each rule often rejects, and often accepts what all earlier rules accept."""
     query = """select rule from brokerage.rule_in_force
                 where profile = %s and algorithm = 'production_task' and rule <> 'task-job-check'
                   and kind in ('task rule', 'row rule', 'set rule') order by position"""

@@ -1,4 +1,4 @@
-"""Lost queues are stored by their places, without a row each; readers see them like rows. Exact comparisons."""
+"""Queues that the first filter rejects are stored by their places, not in rows; readers see them like rows."""
 
 from math import inf
 from typing import Any
@@ -16,7 +16,7 @@ Connection = psycopg.Connection[Any]
 @pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_batch_stores_the_same_decisions_as_single_tasks(db: Connection, profile: str, *, dry: bool) -> None:
-    """More than 5,000 pairs of analysis: filtered, with second passes, dry and in turn; and each task by itself."""
+    """More than 5,000 pairs of analysis: filtered, with second passes, dry and in turn; and then task by task."""
     load_due(db, "analysis_job", 60, 0, user_tasks=100)
     db.execute("select brokerage.set_settings('grid', '{\"makes_jobs\": false}')")
     run = ran(db, "analysis_job", profile=profile, seed=1, dry_run=dry, tasks_a_commit=None)
@@ -29,7 +29,7 @@ def test_a_batch_stores_the_same_decisions_as_single_tasks(db: Connection, profi
     lost = "select count(*) from brokerage.verdict v, unnest(v.lost) where v.run_id = %s"
     [(by_place,)] = db.execute(lost, [run]).fetchall()
     assert len(together) > by_place > len(together) / 2
-    if not dry:  # a real run counts what it assigns; its tasks cannot be asked again as they were
+    if not dry:  # a real run counts its assignments, so its tasks cannot be decided again as before
         return
     for task in tasks[::10]:
         db.execute("select brokerage.evaluate_task('grid', %s, 'analysis_job', %s)", [task, profile])
@@ -98,7 +98,7 @@ def test_each_part_of_an_input_has_a_reason_for_each_place(db: Connection) -> No
 
 
 def test_rejections_and_answers_count_lost_queues(db: Connection) -> None:
-    """The table of a run and the answer of `broker evaluate` read places as they read rows."""
+    """The table of a run and the answer of `broker evaluate` count places like rows."""
     queues = {"A": {"pilots": {"getjob": 1}}, "B": {"status": "offline"}, "C": {"type": "analysis"}}
     world.load(db, [{"setup": "s", "queues": queues, "tasks": [{"id": 1}]}])
     [(answer,)] = db.execute("select brokerage.evaluate_task('s', 1, 'production_job')").fetchall()

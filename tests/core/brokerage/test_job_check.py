@@ -13,7 +13,7 @@ WAYS = ("read_lan", "write_lan")
 
 
 def _world() -> Row:
-    """A task and two nuclei of a queue each, which would take it."""
+    """A task and two nuclei with one queue each, which would accept it."""
     return {
         "now": "2026-03-01T12:00:00+00:00",
         "queues": {

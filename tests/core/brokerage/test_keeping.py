@@ -69,7 +69,7 @@ def test_partitions_are_made_ahead_and_old_ones_leave_their_counts(brokered: Con
 
 @pytest.mark.slow
 def test_the_longest_retention_of_all_setups_and_of_the_defaults_counts(brokered: Connection) -> None:
-    """Setup keep has settings and keeps decisions an hour; the other setup has none, and keeps them two days."""
+    """Setup keep has settings and keeps decisions for an hour; the other setup, without settings, for two days."""
     world.load(brokered, [{**WORLD, "setup": "plain"}])
     brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"1 hour\"}')")
     yesterday = add_partition(brokered, datetime.now(UTC) - timedelta(days=1))

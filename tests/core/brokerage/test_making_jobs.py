@@ -60,7 +60,7 @@ def test_a_kept_plan_does_not_read_all_parts_for_each_job(prepared: Connection) 
 
 
 def test_parts_that_already_have_jobs_are_hashed(prepared: Connection) -> None:
-    """Otherwise they would be read for each part: 750 of 1,500 parts have jobs."""
+    """Otherwise they would be read once per part: 750 of 1,500 parts have jobs."""
     prepared.execute("select workload.make_jobs('w', '{1,2}', '{Q,Q}', '{750,750}', 'test')")
     execute = "execute make_jobs('w', '{1,2}', '{Q,Q}', '{900,900}', 'test', now(), 'me')"
     [(plan,)] = prepared.execute(f"explain (analyze, timing off, format json) {execute}".encode()).fetchall()

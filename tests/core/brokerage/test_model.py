@@ -1,6 +1,6 @@
-"""The model of production job brokerage: its parts, and its random worlds against its rules.
+"""The model of production job brokerage: its parts, and its rules in random worlds.
 
-The worlds worked out by hand are in tests/core/cases, and test_cases.py asks them of the model and of the SQL engine.
+The worlds worked out by hand are in tests/core/cases; test_cases.py compares them with the model and the SQL engine.
 """
 
 from collections import Counter

@@ -67,7 +67,7 @@ def names(db: Db) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("pattern", [*LIKE, *EXPRESSIONS, *NAMES])
 def test_panda2026_searches_for_a_pattern_and_doc_compares_whole_names(db: Db, pattern: str) -> None:
-    """A name with * is an expression to search for, else an equal name; in doc * is anything in a whole name."""
+    """In panda2026 a name with * is an expression to search for; in doc * is any text within a whole name."""
     with_star = re.compile(pattern.replace("*", ".*")) if "*" in pattern else None
     searched = {queue for queue, unified in names(db) for n in (queue, unified) if with_star and with_star.search(n)}
     whole = re.compile(".*".join(re.escape(part) for part in pattern.split("*")))
@@ -116,7 +116,7 @@ def test_only_queues_that_a_pattern_finds_are_included_or_excluded(db: Db, patte
 @pytest.mark.parametrize("field", ["included_site", "excluded_site"])
 @pytest.mark.parametrize("pattern", INVALID)
 def test_the_error_of_a_bad_pattern_names_its_field_and_value(db: Db, field: str, pattern: str) -> None:
-    """The task leaves with its error, the other task of the batch is decided; doc has no expressions."""
+    """The task leaves with its error, and the other task of the batch is decided; doc has no expressions."""
     given(db, **{field: ["CERN*", pattern]})
     query = "call brokerage.broker_analysis('w', '{1, 2}', %s, p_dry_run => true, p_tasks_a_commit => null)"
     [(run,)] = db.execute(query, ["panda2026"]).fetchall()

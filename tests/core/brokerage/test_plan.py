@@ -1,7 +1,7 @@
 """The query that decides: rules are planned into it, facts are read once, pairs are made once and joined by hashing.
 
 A change that silently loses the speed (architecture, "Inlining is the speed") shows in the plan first: a rule that is
-called, a table that is read once a task, a pair looked up in a loop.
+called, a table that is read once per task, a pair looked up in a loop.
 """
 
 import json
@@ -110,7 +110,7 @@ def _called(db: Connection, profile: str) -> set[str]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_rule_is_called_as_a_function_in_the_plan(db: Connection, profile: str) -> None:
-    """No function over facts is left in the plan: no rule, no weight, no part of them, not the pairs."""
+    """No function over facts is left in the plan: neither rules nor weights, nor their parts, nor the pairs."""
     assert _called(db, profile) == set()
 
 
@@ -124,7 +124,7 @@ def test_a_rule_that_cannot_be_planned_into_the_query_is_seen(db: Connection) ->
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str) -> None:
-    """One loop makes the pairs, of queues that are kept in memory. All that tasks share is hashed."""
+    """One loop makes the pairs from queues that are kept in memory. Facts that tasks share are hashed."""
     nodes = list(_nodes(_plan(db, profile)))
     pairs = _pairs(db)
     loops = [node for node in nodes if node["Node Type"] == "Nested Loop"]
@@ -138,7 +138,7 @@ def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str)
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_query_reads_no_table_and_rules_bring_no_subquery(db: Connection, profile: str) -> None:
-    """All facts are handed over, so a decision can be taken again when the tables say something else."""
+    """All facts are passed in, so a decision can be repeated after the tables have changed."""
     nodes = list(_nodes(_plan(db, profile)))
     assert [node["Relation Name"] for node in nodes if "Relation Name" in node] == []
     scans = [node for node in nodes if node["Node Type"] == "Function Scan" and node["Actual Loops"] > 1]
@@ -178,9 +178,9 @@ def test_the_test_covers_all_subjects_of_facts(db: Connection) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_are_read_once(db: Connection, profile: str) -> None:
-    """No table is read through once a task or a pair, no function is called for each.
+    """No table is scanned once per task or pair, and no function is called for each of them.
 
-    Once a storage of a queue is allowed: the planner may read a table of one page so, and those are fewer than tasks.
+    One scan per storage of a queue is allowed: the planner may scan a table of one page, and tasks outnumber storages.
     """
     [(storages, tasks)] = db.execute(
         "select (select count(*) from resource.queue_storage where setup = 'grid'), count(*) from workload.task"
@@ -195,13 +195,13 @@ def test_facts_are_read_once(db: Connection, profile: str) -> None:
             for node in _nodes(plan[0]["Plan"])
             if node["Node Type"] in ("Seq Scan", "Function Scan") and node["Actual Loops"] > storages
         ]
-    # except lists of a row's own
+    # except for the lists within a row
     assert [(call, one) for call, one in again if not re.fullmatch(r"unnest\(\w+\.\w+\)", one)] == []
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_later_rules_see_only_pairs_that_pass_the_first_filter(db: Connection, profile: str) -> None:
-    """Pairs that the first level of rules loses are gathered at once, a row a task; no later level looks at them."""
+    """Pairs that the first level of rules rejects are gathered in one row per task; no later level looks at them."""
     pairs = _pairs(db)
     parts = {node["Subplan Name"]: node for node in _nodes(_plan(db, profile)) if "Subplan Name" in node}
     first = parts.pop("CTE filtered")
@@ -228,11 +228,11 @@ def test_wide_and_narrow_facts_decide_alike(db: Connection, profile: str) -> Non
 
 
 def test_batches_of_few_and_of_many_tasks_decide_alike(db: Connection) -> None:
-    """A run takes the narrow query for few pairs; what it stores does not depend on how many are decided at once."""
+    """A run takes the narrow query for few pairs; its rows do not depend on the number of tasks decided at once."""
     query = "select task_id from workload.task where setup = 'grid' order by 1"
     tasks = [task for (task,) in db.execute(query).fetchall()]
     runs = []
-    for sizes in ((1, 7), (len(tasks),)):  # one task is as few as seven are: at most 5000 pairs of task and queue
+    for sizes in ((1, 7), (len(tasks),)):  # one task and seven are few alike: at most 5000 pairs of task and queue
         [(run,)] = db.execute("select brokerage.open_run('grid', 'production_job', null, null, true)").fetchall()
         left = iter(tasks)
         for size in cycle(sizes):
@@ -249,7 +249,7 @@ def test_batches_of_few_and_of_many_tasks_decide_alike(db: Connection) -> None:
 
 
 def test_the_queues_of_one_setup_are_read_without_those_of_the_others(db: Connection) -> None:
-    """resource.candidate_queue is asked once a decision: it must not go over the queues of every other setup."""
+    """resource.candidate_queue is read once per decision and must not read the queues of other setups."""
     query = "explain (costs off) select * from resource.candidate_queue where setup = 'grid' and queue = 'X'"
     plan = "\n".join(line for (line,) in db.execute(query).fetchall())
     scans = re.findall(r"Scan .*on queue .*\n(?: +.*\n)*? +(Index Cond|Recheck Cond|Filter): (.*)", plan)

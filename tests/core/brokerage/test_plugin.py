@@ -128,7 +128,7 @@ def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -> None:
-    """Tags that a function computes are kept, and tags of rules that were changed since."""
+    """Tags that a function computed are kept, and so are tags of rules that were changed since."""
     _say(acme, "top-10", parameters={"best": 1})
     [(run,)] = acme.execute("select brokerage.open_run('default', 'production_job', 'acme', null, %s)", [dry])
     acme.execute("select brokerage.broker_next('default', %s, '{1}')", [run])
@@ -312,7 +312,7 @@ def test_a_dropped_function_of_a_rule_is_named(acme: Connection) -> None:
 
 @pytest.mark.slow
 def test_an_upgrade_leaves_own_rules_and_profiles_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
-    """An upgrade that replaces rules, facts and the list of rules: its changes are seen, objects of Acme stay."""
+    """An upgrade replaces rules, facts and the list of rules: its changes take effect, and Acme's objects stay."""
     _say(acme, "memory", enabled=False)
     query = """select p.oid, pg_get_functiondef(p.oid), p.proowner from pg_proc p
                 where p.pronamespace = 'acme'::regnamespace order by 1"""
@@ -353,7 +353,7 @@ def test_all_nuclei_are_ranked_candidates_when_none_is_chosen(db: psycopg.Connec
 
 
 def test_doctor_finds_a_profile_whose_function_was_dropped(db: Connection) -> None:
-    """doctor finds it before the next run: a problem where a setup uses the profile, otherwise an advice."""
+    """doctor finds it before the next run: a problem where a setup uses the profile, otherwise advice."""
     health = "select object, value, verdict, cost, remedy from monitor.health_profile"
     world.load(db, [WORLD])
     db.execute(ACME.encode())

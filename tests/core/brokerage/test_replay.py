@@ -40,7 +40,7 @@ def small(db: Connection, **sections: Any) -> None:
 
 @pytest.fixture
 def decided(db: Connection) -> Connection:
-    """The small world after a real run. Its jobs are in the way of a later run, and their queues are drawn."""
+    """The small world after a real run. Its jobs affect a later run, and their queues are drawn."""
     small(db)
     ran(db, "production_job", "w", seed=1)
     return db
@@ -52,7 +52,7 @@ def decided(db: Connection) -> Connection:
 def test_a_run_is_reproduced_whatever_has_happened_since(
     db: Connection, connect: Connect, algorithm: str, profile: str
 ) -> None:
-    """Second passes, turns, draws, jobs and nuclei, verdict by verdict; by a viewer who only reads."""
+    """Second passes, turns, draws, jobs and nuclei, verdict by verdict; a viewer, who only reads, does it."""
     load_due(db, algorithm, 60, 30, user_tasks=60)
     run = ran(db, algorithm, profile=profile, tasks_a_commit=25)
     [(parts, tasks)] = db.execute(

@@ -50,7 +50,7 @@ PARTS = {
         **dict.fromkeys(("catchall-lookup", "per-core-attr", "ucore-expansion"), "1.0"),
         **dict.fromkeys(("direct-io-used", "n-running-workers", "num-slots", "temporary-problems"), "1.2")},
 }  # fmt: skip
-# Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
+# Ids without a row in a profile, with the reason: the rule that contains them there, or the sources that lack them.
 NOT_IN_DOC = "PanDA's code alone"
 ELSEWHERE = {
     ("production_task", "documented"): dict.fromkeys(

@@ -97,7 +97,7 @@ def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> N
 def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, changed: bool) -> None:
     """A replay uses the recorded rules of each arm; another profile decides both."""
     loaded(db, algorithm, "panda2026")
-    if changed:  # of the arm control alone: the live weights are off, so that arms differ in what they see
+    if changed:  # only of the arm control: the live weights are off, so that the arms see different assignments
         db.execute(
             """select brokerage.set_rule('acme', r.rule, '{"parameters": {"sees_assignments": false}}', r.algorithm)
                  from brokerage.rule_in_force r
@@ -231,7 +231,7 @@ def outcome(db: Connection) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 def test_outcomes_are_compared_by_arm(db: Connection) -> None:
-    """Jobs wait, fail and lose walltime by what their task is; jobs of runs outside the trial do not count."""
+    """Jobs wait, fail and lose walltime as their task says; jobs of runs outside the trial do not count."""
     loaded(db, "production_job", "documented")
     ran(db, "production_job", profile="acme", limit=10)
     assert outcome(db) == {}
@@ -328,7 +328,7 @@ def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
 
 @pytest.mark.slow
 def test_arms_whose_tasks_are_all_alike_show_no_verdict(db: Connection) -> None:
-    """Without a spread there is no interval: all of one arm pass, all of the other wait."""
+    """Without a spread there is no interval: all tasks of one arm pass, and all of the other wait."""
     loaded(db, "production_job", "documented")
     begin(db)
     run = ran(db, "production_job")

@@ -61,7 +61,7 @@ def _lost_a_choice(row: Row, choices: set[str]) -> bool:
 
 
 def _run(db: Connection, profile: str, tasks: Sequence[int]) -> int:
-    """Decide tasks all at once."""
+    """Decide all these tasks at once."""
     query = "select brokerage.open_run('grid', 'production_job', %s, null, true) as run"
     [row] = _rows(db, query, profile)
     db.execute("select brokerage.broker_next('grid', %s, %s)", (row["run"], tasks))
@@ -121,7 +121,7 @@ def _opened(db: Connection, task: int, profile: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_disabling_an_obstacle_opens_as_many_queues_as_predicted(db: Connection, profile: str) -> None:
-    """Each rule that is named is disabled in a profile of one's own."""
+    """Each named rule is disabled in a profile of the test's own."""
     tasks = _tasks(db)[::6]
     before = {task: _opened(db, task, profile) for task in tasks}
     obstacles = {

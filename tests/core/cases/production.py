@@ -1,6 +1,6 @@
 """Cases of production job brokerage: a world with one task, and the fates of some of its queues.
 
-The cases are data. tests/core/brokerage/test_cases.py asks them of the model and of the SQL engine.
+The cases are data. tests/core/brokerage/test_cases.py compares them with the model and with the SQL engine.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ class Case(NamedTuple):
     """A world whose task is 1, and the fates of some of its queues.
 
     A fate is a weight, PASSES for a candidate of any weight, the rule and tag of a rejection (the rule alone for any
-    tag), or the rule that kept the queue from the list. `task` stands for the rule that refuses the task as a whole.
+    tag), or the rule that kept the queue from the list. `task` is the rule that refuses the task as a whole.
     """
 
     name: str

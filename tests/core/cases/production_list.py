@@ -8,7 +8,7 @@ OFFLINE = QUEUE | {"status": "offline", "type": "analysis"}
 
 
 def _merging(times: Row, expected: list[str]) -> Given:
-    """`site` of the task does not count if the dataset has one."""
+    """`site` of the task does not count if the dataset has a site."""
     datasets = inputs(ONE)
     datasets["data0"] |= {"site": "B"} | times
     queues = {"Q": QUEUE, "B": QUEUE | {"status": "brokeroff"}}

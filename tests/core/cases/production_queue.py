@@ -96,7 +96,7 @@ def _scratch(slot: tuple[int, int], task: Row, size: int, queue: Row, expected: 
     return given, {"Q": expected}
 
 
-# The job, the size of its input, the queue, and the largest maxwdir a core (MiB) that is not enough.
+# The job, the size of its input, the queue, and the largest maxwdir per core (MiB) that is not enough.
 SCRATCH_NEEDS: list[tuple[Row, int, Row, int]] = [
     ({}, GIB, {}, 1536),  # 1 GB and half a GB of output
     ({"out_disk_count": 6, "out_disk_unit": "MBPerEvent"}, GIB, {}, 1624),  # 100 events
@@ -164,7 +164,7 @@ WALLTIME = made("walltime", _walltime, [
     (HOURS | {"split": {"dynamicNumEvents": 10}}, {"mintime": 10000, "maxtime": 1000}, PASSES),
     (HOURS | {"split": {"dynamicNumEvents": 10}}, {"mintime": 10001}, LONG),
     (HOURS | {"split": {"dynamicNumEvents": 10}}, {"mintime": 1, "maxtime": 999}, SHORT),
-    (HOURS | {"split": {"dynamicNumEvents": 10}}, {"maxtime": 9999}, SHORT),  # no mintime: as ever
+    (HOURS | {"split": {"dynamicNumEvents": 10}}, {"maxtime": 9999}, SHORT),  # without mintime: as before
     ({"is_merging": True}, {"maxtime": 86399}, "walltime-scout -min_walltime"),
     ({"is_merging": True}, {"maxtime": 86400}, PASSES),
     ({"is_merging": True}, {"maxtime": 0}, PASSES),

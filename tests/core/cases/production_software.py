@@ -38,7 +38,7 @@ SOFTWARE = made("software", _software, [
     (f"{CENTOS}#(aarch64|x86_64)-amd", {}, False),
     (f"{CENTOS}#x86_64-amd|x86_64-intel", {}, True),
     (f"{CENTOS}#x86.*", {}, True),
-    (f"{CENTOS}#x86_64-intel-avx2", {}, False),  # the queue says nothing of instructions
+    (f"{CENTOS}#x86_64-intel-avx2", {}, False),  # the queue says nothing about instructions
     (f"{CENTOS}#x86_64-amd", cpu(arch=["x86_64"], vendor=[""]), True),
     (CENTOS, cpu(arch=["x86_64", "excl"]), True),
     (CENTOS, cpu(arch=["x86_64"], vendor=["intel", "excl"]), False),

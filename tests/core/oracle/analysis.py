@@ -1,9 +1,9 @@
 """Analysis job brokerage in both profiles, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS Analysis Job Brokerage" in PanDA's documentation, their exact form, the profile
-`documented`, and what PanDA's code does, `panda2026`). Where a rule is that of production it is taken from the models
-of production; nothing comes from the package. One function a rule; each gives PanDA's tag if the queue fails, else None
-(and `UNTAGGED` where PanDA has no tag). Comparisons are in exact fractions.
+`documented`, and what PanDA's code does, `panda2026`). Rules that are those of production are taken from the models of
+production; nothing comes from the package. There is one function per rule; it returns PanDA's tag if the queue fails,
+otherwise None (`UNTAGGED` where PanDA has no tag). Comparisons are in exact fractions.
 """
 
 import re
@@ -90,7 +90,7 @@ class Analysis(Panda):
         return dict((self.world.get("users") or {}).get(name) or {})
 
     def account_jobs(self, *statuses: str) -> list[Row]:
-        """Jobs in the database of the group; of the user, of groups only those that are not activated yet."""
+        """Jobs in the database: of the group, or of the user, whose jobs of groups count until they are activated."""
 
         def counts(job: Row) -> bool:
             if self.group:
@@ -197,7 +197,7 @@ class Analysis(Panda):
         return entries
 
     def to_running(self, queue: Queue) -> Fraction:
-        """Starts an hour of the share: given, or its part of those of the queue; those here of six hours added."""
+        """Starts per hour of the share: given, or its part of the queue's; starts here in six hours are added."""
         rate, share = (self.world.get("to_running_rate") or {}).get(queue.unified), self.task["gshare"]
         started = [(job, self.hours_ago(job.get("started"))) for job in self.jobs_at(queue)]
         lately = [job.get("gshare") for job, hours in started if hours is not None and hours <= 6]
@@ -208,7 +208,7 @@ class Analysis(Panda):
         return of_all * self.jobs(queue, "running") / everything if everything else Fraction(0)
 
     def is_long(self, queue: Queue) -> bool:
-        """The stabilizer may throttle there."""
+        """Whether the stabilizer may throttle there."""
         lengths = self.lengths(queue)
         wait = self.number("BASE_EXPECTED_WAIT_HOUR_ON_PQ", 8)
         return (
@@ -247,7 +247,7 @@ def read_case(world: Row, task: Row) -> Analysis:
 
 
 def user_cap(case: Analysis) -> bool:
-    """user-cap: running jobs over the cap, queued ones over twice the cap; the same of cores."""
+    """user-cap: running jobs over the cap, queued ones over twice the cap; the same for cores."""
     account = case.account(case.group) if case.group else case.user
     kind = "GROUP" if case.group else "USER"
     for what in ("JOBS", "CORES"):
@@ -343,9 +343,9 @@ def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
 
 
 def analysis_releases(case: Analysis) -> model.Releases:
-    """cvmfs tag of the task's transHome, and which (project, version) will do, for analysis.
+    """cvmfs tag of the task's transHome, and which (project, version) suits, for analysis.
 
-    The part after the first - of transHome counts. Without a second field it is read as in production.
+    The part after the first - of transHome counts. Without a second field the part is read as in production.
     """
     home, uses = case.task["trans_home"], case.task.get("trans_uses")
     fields = re.sub(r"^[^-]*-*", "", home).replace("_", "-")
@@ -383,7 +383,7 @@ def doc_queue_status(case: Analysis, queue: Queue) -> str | None:
 
 
 def locality_counts(case: Analysis) -> bool:
-    """anal-loops: locality is not looked at for high priorities and low ioIntensity."""
+    """anal-loops: locality is ignored for high priorities and low ioIntensity."""
     intensity, cutoff = case.task.get("io_intensity"), case.config("IO_INTENSITY_CUTOFF_USER", None, "anal_jobbroker")
     low = intensity is not None and cutoff is not None and exact(intensity) <= exact(cutoff)
     return not low and exact(case.task.get("task_priority")) < 2000
@@ -573,7 +573,7 @@ def whole(status: str, rule: str) -> Row:
 def ranked(
     case: Analysis, listed: list[Queue], failed: Failures, order: Order, most: int | None, *, again: bool
 ) -> Row:
-    """The answer: the best of those that are left, in this order; `again`: decided once more, without locality."""
+    """The answer: the best of the remaining queues, in this order; `again`: decided once more, without locality."""
     best = order[:most]
     failed = failed | {name: ("top-10", "-low_weight") for name, _ in order[len(best) :]}
     left_out = {queue.unified for queue in case.queues} - {queue.unified for queue in listed}
@@ -624,7 +624,7 @@ def readers_of(case: Analysis, site: str) -> list[str]:
 
 
 def included(case: Analysis) -> list[str]:
-    """The include list; it stands in for a site that is a storage."""
+    """The include list, which replaces a site that is a storage."""
     listed = case.names("included_site") if case.split("limitedSites") else []
     return listed or [queue for site in names_in(case.task.get("site")) for queue in readers_of(case, site)]
 
@@ -819,7 +819,7 @@ def panda_no_pilot(case: Analysis, queue: Queue) -> str | None:
 
 
 def excluded(case: Analysis, queue: Queue) -> str | None:
-    """include-exclude: of the exclude list."""
+    """include-exclude: the exclude list."""
     names = case.names("excluded_site") if case.split("limitedSites") else []
     return "-excluded" if is_named(queue, names, anchored=False) else None
 
@@ -836,7 +836,7 @@ def panda_avoid_vp(case: Analysis, queue: Queue, *, skip: bool) -> str | None:
 
 
 def panda_filters(located: Located | None) -> list[tuple[str, Check]]:
-    """Those of one queue, in order."""
+    """The filters of one queue, in order."""
     local = located is not None
     return [
         ("anal-locality", lambda _, queue: UNTAGGED if located and queue.unified not in located.queues else None),
@@ -854,7 +854,7 @@ def panda_filters(located: Located | None) -> list[tuple[str, Check]]:
 
 
 def choose_included(case: Analysis, run: Pass) -> None:
-    """include-exclude: those of the include list; with AUTO in it the others, where none of the list is left."""
+    """include-exclude: the queues of the include list; if it has AUTO and none of them is left, the others."""
     wanted = included(case)
     if not wanted:
         return
@@ -864,14 +864,14 @@ def choose_included(case: Analysis, run: Pass) -> None:
 
 
 def drop_hospitals(run: Pass) -> None:
-    """hospital: where there is another queue."""
+    """hospital: dropped where there is another queue."""
     hospitals = [queue for queue in run.alive if queue.unified.endswith("_HOSPITAL")]
     if len(hospitals) < len(run.alive):
         run.drop(hospitals, "hospital", "-hospital")
 
 
 def drop_overloaded(case: Analysis, run: Pass) -> None:
-    """overloaded: where there are others; where there are none, those of virtual placement."""
+    """overloaded: dropped where there are others; queues of virtual placement are always dropped."""
     if case.merging:
         return
     over = [queue for queue in run.alive if case.is_overloaded(queue)]
@@ -987,7 +987,7 @@ def broker_analysis(world: Row, task_id: int, profile: str) -> Row:
 
 
 def differences(expected: Row, answer: Row) -> list[str]:
-    """Where an answer differs: as in production, the rule of an explanation, and the order of candidates.
+    """The differences of an answer: those of production, the rule of an explanation, and the order of candidates.
 
     Only nearly equal weights, which are not equal, may change places.
     """

@@ -1,8 +1,8 @@
 """Random worlds for analysis job brokerage: one task of a user and a few queues, near the limits of the rules.
 
 Made as in `job_worlds.py`, which gives the themes of rules that analysis shares with production: harmless first, then
-*themes* spoil it. Attributes of the task, its user and the configuration are drawn once a world, those of queues for
-every queue, mostly left as they are. `random_analysis_world(number)` makes the world of a number; `analysis_worlds()`
+*themes* spoil it. Attributes of the task, its user and the configuration are drawn once per world, those of queues for
+every queue; most are left unchanged. `random_analysis_world(number)` makes the world of a number; `analysis_worlds()`
 is the strategy.
 """
 
@@ -239,12 +239,12 @@ INPUTS: list[list[tuple[str, list[Any]]]] = [
 
 @st.composite
 def analysis_worlds(draw: Draw, *themes: str) -> Row:
-    """A world with one task of analysis, `TASK`; of these themes, or of some of its own choice."""
+    """A world with one task of analysis, `TASK`; of these themes, or of some random ones."""
     return build_world(lambda values: draw(st.sampled_from(values)), themes)
 
 
 def random_analysis_world(number: int) -> Row:
-    """The world of this number: every second one of one theme, in turn, the others of some."""
+    """The world of this number: every second one has one theme, in turn; the others have several."""
     theme = TURNS[number // 2 % len(TURNS)]
     return build_world(random.Random(number).choice, [theme] if number % 2 else [])
 

@@ -46,10 +46,10 @@ end $$
 def draw(
     connection: psycopg.Connection[Any], seeds: range, limit: int | None = 1, setup: str = "default", **keys: Any
 ) -> list[tuple[list[int], list[int]]]:
-    """One match a seed, each undone before the next: the jobs and the queues drawn. `limit` None: unseeded match_job.
+    """One match per seed, each undone before the next: the jobs and the queues drawn. `limit` None: unseeded match_job.
 
     Each draw is a subtransaction that is rolled back, so all see the same state and thousands take seconds. The planner
-    knows what is loaded, as after a bulk load; without that a draw among many queues takes up to five times as long.
+    has statistics, as after a bulk load; without them a draw among many queues takes up to five times as long.
     """
     connection.execute(_DRAWS)
     connection.execute("select taskqueue.refresh_statistics()")
@@ -115,7 +115,7 @@ def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
     assert abs(sum(expected[name] for name in names) - 1) < 1e-6
     if len(names) == 1:
         return 1.0
-    rare = [name for name in names if total * expected[name] < 5]  # chi-square needs five expected: take them together
+    rare = [name for name in names if total * expected[name] < 5]  # chi-square needs five: merge them
     if rare:
         names = [name for name in names if name not in rare]
         pooled = sum(expected[name] for name in rare)
@@ -139,7 +139,7 @@ Counts = tuple[int, ...]  # waiting jobs with user priority 0, 1, ..., 10
 
 
 def user_priorities(counts: Counts, policy: str = "dirac", ten_first: bool = False) -> dict[int, float]:
-    """The probability of each user priority to be drawn: 10 with `ten_first` before all others, 0 after them."""
+    """The probability of each user priority to be drawn. With `ten_first` 10 comes before all others; 0 comes last."""
     there = {level: n for level, n in enumerate(counts) if n > 0}
     if ten_first and 10 in there:
         return {10: 1.0}
@@ -171,7 +171,7 @@ def without(counts: Counts, level: int) -> Counts:
 def in_order(
     counts: Counts, number: int, policy: str = "dirac", ten_first: bool = False
 ) -> dict[tuple[int, ...], float]:
-    """The joint law of the user priorities of the first jobs, each drawn over what the ones before left."""
+    """The joint distribution of the user priorities of the first jobs, each drawn from what the earlier ones left."""
     found: dict[tuple[int, ...], float] = {(): 1.0}
     for _ in range(number):
         longer = {}
@@ -186,7 +186,7 @@ def in_order(
 
 
 def at_place(counts: Counts, place: int, policy: str = "dirac", ten_first: bool = False) -> dict[int, float]:
-    """The law of the user priority of the job at a place (from 1) of the order, whatever the ones before are."""
+    """The distribution of the user priority of the job at a place (from 1) of the order, whatever comes before."""
     states = {counts: 1.0}
     for _ in range(place - 1):
         after: dict[Counts, float] = {}

@@ -30,7 +30,7 @@ def answers(
     task: int = TASK,
     prepare: Callable[[Db], None] | None = None,
 ) -> list[Row]:
-    """In each profile. The transaction is open before the load, which would commit otherwise."""
+    """The answers in each profile. The transaction is open before the load, which would commit otherwise."""
     connection.execute("select 1")
     try:
         if prepare is not None:
@@ -71,7 +71,7 @@ def pairs(db: Db, setup: str, tasks: Sequence[Row], base_profile: str, function:
 
 
 def wrong(found: Row, expected: Row) -> Row:
-    """The facts that are not as expected: as they are, and as they should be."""
+    """The facts that are not as expected: the actual and the expected ones."""
     return {name: (found[name], value) for name, value in expected.items() if found[name] != value}
 
 
@@ -83,14 +83,14 @@ def wrong_pairs(rows: Iterable[Row], cases: Iterable[tuple[Row, str, Row]]) -> d
 
 
 def rare(rules: Iterable[str], counts: Iterable[Counter[str]], least: int) -> list[dict[str, int]]:
-    """The rules that are counted less often, in each of the counts."""
+    """For each of the counts, the rules that are counted fewer than `least` times."""
     return [{rule: count[rule] for rule in rules if count[rule] < least} for count in counts]
 
 
 def undecided(rules: Sequence[str], answers: Iterable[Row], least: int) -> list[dict[str, int]]:
-    """The rules, in order, that seldom reject, and those that seldom accept what the rules before them accept.
+    """The rules, in order, that seldom reject, and those that seldom accept what all earlier rules accept.
 
-    Answers are asked for until each rule has done both `least` times.
+    Answers are read until each rule has done both `least` times.
     """
     rejects: Counter[str] = Counter()
     accepts: Counter[str] = Counter()

@@ -18,7 +18,7 @@ def fates(answer: Row) -> Row:
 
 
 def deviations(case: Case, answer: Row) -> Row:
-    """The fates that are other than those of the case, and the list of candidates if it is."""
+    """The fates that differ from those of the case, and the list of candidates if it differs."""
     found = fates(answer)
     passed = [row["queue"] for row in answer["candidates"]]
     wrong = {

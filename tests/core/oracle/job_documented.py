@@ -1,7 +1,7 @@
 """Production job brokerage in the profile `documented`, in plain Python, to compare the SQL engine with.
 
 Written from the rules alone ("ATLAS Production Job Brokerage" in PanDA's documentation, and their exact form, the
-profile `documented`), it shares nothing with the package. It is made to be read: one function a rule, every comparison
+profile `documented`), it shares nothing with the package. It is made to be read: one function per rule, each comparison
 in exact fractions, no thought for speed. A *world* is the JSON object that `broker evaluate` takes.
 """
 
@@ -80,7 +80,7 @@ class Queue:
     unified: str  # its name: the key of all statistics
     own_cores: int
     unified_cores: int
-    minrss: Fraction  # MB a job slot; 0 = no limit
+    minrss: Fraction  # MB per job slot; 0 = no limit
     maxrss: Fraction
     maxwdir: Fraction  # MiB; 0 = no limit
     pseudo: bool = False
@@ -442,7 +442,7 @@ def initial_list(case: Case) -> tuple[str, list[Queue]]:
 
 
 def merge_site_is_stale(case: Case) -> bool:
-    """Changed since it was made, and that more than 24 h ago."""
+    """Changed after it was made, and last changed more than 24 h ago."""
     modified, created = (case.hours_ago(case.primary.get(key)) for key in ("modified", "created"))
     return modified is not None and created is not None and modified != created and modified > 24
 
@@ -880,7 +880,7 @@ def estimated_walltime(case: Case, queue: Queue, events: Fraction) -> Walltime:
 
 
 def walltime(case: Case, queue: Queue) -> str | None:
-    """walltime: between mintime and maxtime; with a dynamic number of events some number of them is enough."""
+    """walltime: between mintime and maxtime; with a dynamic number of events one fitting number is enough."""
     longest, shortest = queue.limit("maxtime"), queue.limit("mintime")
     counts = [case.events_per_job]
     granularity = exact(case.split("dynamicNumEvents"))
@@ -908,7 +908,7 @@ def wn_connectivity(case: Case, queue: Queue) -> str | None:
 
 
 def event_service(case: Case, queue: Queue) -> str | None:
-    """event-service: jobseed of the queue against the kind of task."""
+    """event-service: jobseed of the queue must suit the kind of task."""
     seed = queue.row.get("jobseed") or "std"
     if case.task.get("event_service") != 1:
         return "-nones" if seed == "es" else None
@@ -1107,7 +1107,7 @@ def broker_job(world: Row, task_id: int) -> Row:
 
 
 def differences(expected: Row, answer: Row, *, relative: float = 1e-9) -> list[str]:
-    """Where an answer differs from the model's: texts are not compared, nearly equal weights may change places."""
+    """The differences from the model's answer: texts do not count, and nearly equal weights may change places."""
     found = []
     if answer["status"] != expected["status"]:
         found.append(f"status: {answer['status']}, expected {expected['status']}")

@@ -1,7 +1,7 @@
 """Production job brokerage in the profile `panda2026`, in plain Python, to compare the SQL engine with.
 
-Written from the rules alone ("ATLAS production job brokerage" as PanDA's code has it); it takes from the model of
-`documented` what means the same in both, and nothing from the package. One function a rule. A persistent
+Written from the rules alone ("ATLAS production job brokerage" as PanDA's code has it); it takes the parts that
+mean the same from the model of `documented`, and nothing from the package. There is one function per rule. A persistent
 rule removes a queue at once; a temporary one marks it, and the mark counts where no persistent rule follows.
 """
 
@@ -155,7 +155,7 @@ class Panda(Case):
     # The nucleus
 
     def is_near(self, queue: Queue) -> bool:
-        """Only a queue that runs what the first one runs shares its storage."""
+        """Only a queue that runs the same kinds of jobs shares the storage of the first one."""
         first = self.first_nucleus_queue()
         if not self.is_nucleus_queue(queue) and first is not None and not runs_as(queue, first):
             return False
@@ -665,12 +665,12 @@ def wn_connectivity(case: Panda, queue: Queue) -> str | None:
 
 
 def event_service(case: Panda, queue: Queue) -> str | None:
-    """event-service: jobseed of the queue against the kind of task."""
+    """event-service: jobseed of the queue must suit the kind of task."""
     return None if case.only_site else model.event_service(case, queue)
 
 
 def transferring_limit(case: Panda, queue: Queue) -> str | None:
-    """transferring-limit: at satellites, jobs on their way to nuclei that cannot be written to left out."""
+    """transferring-limit: at satellites, without jobs on their way to nuclei that cannot be written to."""
     if case.is_near(queue) or case.is_own(queue) or case.storage_site(queue) is None:
         return None
     stuck = sum(
@@ -905,7 +905,7 @@ Failures = dict[str, tuple[str, str]]
 
 
 def first_failure(case: Panda, queue: Queue, filters: Iterable[Filter]) -> tuple[str, str, bool] | None:
-    """Rule, tag and whether it is but a mark: the first persistent failure, else the last mark."""
+    """Rule, tag and whether it is only a mark: the first persistent failure, else the last mark."""
     mark = None
     for one in filters:
         criteria = one.check(case, queue)

@@ -3,13 +3,14 @@
 A world is made harmless first: every queue would take the task. Then *themes* spoil it. A theme belongs to a rule or
 two; it names attributes and the values that they may take (both sides of a limit, the limit itself, zero, null,
 missing), so that its rule rejects some queues and lets others pass. Attributes of the task and of the configuration are
-drawn once a world, those of queues for every queue, mostly left as they are.
+drawn once per world, those of queues for every queue; most are left unchanged.
 
 `worlds()` is the strategy, which shrinks; Hypothesis likes to repeat itself, so give every theme its turn:
 `worlds(theme)` for each of `THEMES`. `random_world(number)` makes such worlds from a number, evenly and reproducibly.
 
-The profile `panda2026` has rules that the profile `documented` does not know: `PANDA_THEMES`. They stand apart, so that
-a number gives the same world of `random_world` whatever is added to them; `random_panda_world(number)` draws from both.
+The profile `panda2026` has rules that the profile `documented` does not know: `PANDA_THEMES`. They are separate, so
+that `random_world` gives the same world for a number whatever is added to them; `random_panda_world(number)` draws from
+both.
 """
 
 import copy
@@ -28,7 +29,7 @@ Pick = Callable[[Sequence[Any]], Any]  # one of some values
 TASK = 1000
 SHARE, OTHER_SHARE = "Share A", "Share B"
 GIB = 1024**3
-AS_IS = ...  # the attribute stays as it is
+AS_IS = ...  # the attribute is unchanged
 
 TIMES = [0, None, 59, 60, 61, 4999, 5000, 5001, 9999, 10000, 10001, 10060, 86399, 86400, 86401, 100000]
 RAM = [0, None, 900, 901, 1799, 1800, 1801, 2249, 2250, 2251, 14399, 14400, 14401, 14849, 14850, 14851, 20000]
@@ -501,7 +502,7 @@ def _some_names(choice: str, names: list[str]) -> str:
 
 @st.composite
 def worlds(draw: Draw, *themes: str) -> Row:
-    """A world with one task, `TASK`, and its queues; of these themes, or of one or two of its own choice."""
+    """A world with one task, `TASK`, and its queues; of these themes, or of one or two random ones."""
     return build_world(lambda values: draw(st.sampled_from(values)), themes)
 
 
@@ -518,7 +519,7 @@ def random_panda_world(number: int, *themes: str) -> Row:
 def drawn_once(
     pick: Pick, attributes: Theme, is_of_world: Callable[[str], bool]
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """The attributes that are drawn once a world; and the others, not drawn yet."""
+    """The attributes that are drawn once per world, and the others, not drawn yet."""
     drawn = {path: pick(values) for path, values in attributes.items() if is_of_world(path.split(".")[0])}
     once = {path: copy.deepcopy(value) for path, value in drawn.items() if value is not AS_IS}
     return once, {path: values for path, values in attributes.items() if path not in drawn}

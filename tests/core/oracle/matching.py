@@ -185,7 +185,7 @@ class Limit:
         return self.value == listed if isinstance(listed, str) else self.value in listed
 
     def refill(self, now: int) -> None:
-        """A token each `delay` seconds, at most `burst`."""
+        """Add one token per `delay` seconds, up to `burst`."""
         self.tokens = min(self.burst, self.tokens + (now - self.filled_at) / self.delay)
         self.filled_at = now
 
@@ -297,7 +297,7 @@ class Model:
     # Events
 
     def insert(self, job_id: int, requirements: dict[str, Any], user_priority: int, queue: int) -> None:
-        """The job waits in the TaskQueue that the database chose; the attempts of an ended id are counted on."""
+        """The job waits in the TaskQueue that the database chose; the numbers of attempts of an ended id go on."""
         self.ended.pop(job_id, None)
         held = job_id in self.waiting and self.waiting[job_id].held
         self.waiting[job_id] = Waiting(canonical(requirements, self.buckets), user_priority, queue, held)

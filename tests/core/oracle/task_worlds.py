@@ -1,7 +1,7 @@
 """Random worlds for production task brokerage: one task (and perhaps its parent), a few nuclei and satellites.
 
 Made as in `job_worlds.py`: harmless first, then *themes* spoil them. Attributes of the task and of the configuration
-are drawn once a world, those of nuclei for every nucleus, mostly left as they are. `random_task_world(number)` makes
+are drawn once per world, those of nuclei for every nucleus; most are left unchanged. `random_task_world(number)` makes
 the world of a number; `task_worlds()` is the strategy.
 """
 
@@ -88,12 +88,12 @@ INPUTS: list[list[tuple[str, list[Any]]]] = [
 
 @st.composite
 def task_worlds(draw: Draw, *themes: str) -> Row:
-    """A world with one task, `TASK`; of these themes, or of one or two of its own choice."""
+    """A world with one task, `TASK`; of these themes, or of one or two random ones."""
     return build_world(lambda values: draw(st.sampled_from(values)), themes)
 
 
 def random_task_world(number: int) -> Row:
-    """The world of this number: every second one of one theme, in turn, the others of some."""
+    """The world of this number: every second one has one theme, in turn; the others have several."""
     themes = list(THEMES)
     return build_world(random.Random(number).choice, [themes[number // 2 % len(themes)]] if number % 2 else [])
 

@@ -2,8 +2,8 @@
 
 Written from the rules alone ("ATLAS Production Task Brokerage" and "Special Brokerage for ATLAS Full-chain" in
 PanDA's documentation, their exact form, the profile `documented`, and what PanDA's code does, `panda2026`). It takes
-small things from the model of job brokerage, and nothing from the package. One function a rule; each gives PanDA's
-tag if the nucleus fails, else None. Comparisons are in exact fractions.
+small things from the model of job brokerage, and nothing from the package. There is one function per rule; it
+returns PanDA's tag if the nucleus fails, otherwise None. Comparisons are in exact fractions.
 """
 
 import re
@@ -167,7 +167,7 @@ class Case(TaskInWorld):
 
     @property
     def intensive(self) -> bool:
-        """Where the data are counts: an unknown intensity is high."""
+        """The location of the data counts; an unknown intensity is high."""
         given = self.task.get("io_intensity")
         return given is None or exact(given) > self.setting("MIN_IO_INTENSITY_WITH_LOCAL_DATA", 200)
 
@@ -201,7 +201,7 @@ def nucleus_list(case: Case, nucleus: Nucleus) -> str | None:
 
 
 def transfer_backlog(case: Case, nucleus: Nucleus) -> str | None:
-    """transfer-backlog: more files queued into it than NQUEUED_NUC_CAP, or said so; not if t1Weight < 0."""
+    """transfer-backlog: more files queued into it than NQUEUED_NUC_CAP, or marked as such; not if t1Weight < 0."""
     if exact(case.split("t1Weight")) < 0:
         return None
     said = nucleus.row.get("backlogged")
@@ -293,7 +293,7 @@ class Doc:
         return self.case.task.get("task_priority")
 
     def may_be_elsewhere(self) -> bool:
-        """task-locality-disable: the conditions besides that no nucleus passes."""
+        """task-locality-disable: the conditions other than that no nucleus passes."""
         case = self.case
         slow = exact(case.task.get("io_intensity")) <= case.setting("MIN_IO_INTENSITY_WITH_LOCAL_DATA", 200)
         small = self._size <= case.setting("MIN_INPUT_SIZE_WITH_LOCAL_DATA", 10000) * GIB
@@ -348,7 +348,7 @@ class Panda(Doc):
     skips_logs = True
 
     def candidates(self) -> dict[str, Nucleus]:
-        """Satellites with a mode stand beside the nuclei, for tasks of full chain."""
+        """For full-chain tasks, satellites with a mode are added to the nuclei."""
         return self._anywhere() if self.case.full_chain else self.case.nuclei
 
     def known(self) -> set[str]:
@@ -404,7 +404,7 @@ class Panda(Doc):
         return "-destination_blacklist" if any(storage.get("write_wan") in SHUT for storage in rows) else None
 
     def _left(self, nucleus: Nucleus, storage: Row) -> Fraction:
-        """GB that the work assigned already will leave."""
+        """GB that are left when the assigned work is done."""
         return usable_space(storage) - int(self.case.all_work(nucleus.name) / (HS06_A_CORE * DAY) * GB_A_CORE_DAY)
 
     def space(self, case: Case, nucleus: Nucleus) -> str | None:
@@ -436,7 +436,7 @@ class Panda(Doc):
         return 1 / work if work >= 50 else Fraction(1)
 
     def space_weight(self, nucleus: Nucleus) -> Fraction:
-        """Of the storage with the least share left; and its whole TB that are left."""
+        """Share of space left, the smallest of all storages, times the whole TB left in that storage."""
         rows = [storage for storage in self._rows(nucleus) if exact(storage.get("space_total"))]
         if not rows:
             return Fraction(1)
@@ -445,7 +445,7 @@ class Panda(Doc):
         return ratio * min(self.case.setting("FREE_DISK_CUTOFF", 1000), Fraction(self._left(nucleus, storage) // 1024))
 
     def probabilities(self, weights: list[Fraction]) -> list[Fraction]:
-        """All of them 0: the first."""
+        """If all weights are 0, the first nucleus is chosen."""
         if any(weights):
             return super().probabilities(weights)
         return [Fraction(number == 0) for number in range(len(weights))]
@@ -519,7 +519,7 @@ def broker_task(world: Row, task_id: int, profile: str, job_check: JobCheck | No
 
 
 def differences(expected: Row, answer: Row, *, relative: float = 1e-9) -> list[str]:
-    """Where an answer differs from the model's: texts are not compared, nearly equal weights may change places."""
+    """The differences from the model's answer: texts do not count, and nearly equal weights may change places."""
     found = []
     rules = [(one["explanation"] or {}).get("rule") for one in (expected, answer)]
     if answer["status"] != expected["status"] or rules[0] != rules[1]:

@@ -1,6 +1,6 @@
 """Timeouts in both profiles, in plain Python, to compare lifecycle.overdue with.
 
-Written from the rules alone (PanDA's "Timeout Rules", and TIMEOUTS.md), and takes nothing from the
+Written from the rules alone (PanDA's "Timeout Rules", and TIMEOUTS.md); it takes nothing from the
 package. Ages are in hours; a rule applies where the age is above its limit.
 """
 
@@ -170,7 +170,7 @@ def panda2026(job: Job, world: World) -> Applied:
 
 
 def moved(job: Job, world: World) -> bool:
-    """Whether a job of its task at its queue changed its status in the last three hours, starting ones aside."""
+    """Whether a job of its task at its queue changed its status in the last three hours; starting jobs do not count."""
     if job.task is None or job.queue is None:
         return job.state_changed is not None and job.state_changed < 3
     return any(

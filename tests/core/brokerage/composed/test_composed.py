@@ -1,7 +1,7 @@
-"""The queries that decide, as composed from the shipped profiles: a review shows each change of a query.
+"""The queries that decide, composed from the shipped profiles: a review shows each change of a query.
 
-Two are kept as texts. Of the others digests.txt has the sha256 of the text without white space. BROKER_TEST_WRITE=1
-writes these files again.
+Two are kept as texts. For the other queries, digests.txt holds the SHA-256 of the text without white space.
+BROKER_TEST_WRITE=1 writes these files again.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The query of many pairs hands on the facts of tasks and nuclei that rules read, and decides as the query of few."""
+"""The query for many pairs passes on the facts of tasks and nuclei that rules read, and decides like that for few."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def test_a_batch_of_tasks_decides_as_single_tasks(db: Connection, profile: str, 
     query = """select t.task_id from workload.task t where t.setup = 'grid'
                 order by t.current_priority desc, t.task_id"""
     tasks = [task for (task,) in db.execute(query).fetchall()]
-    singles = tasks[::30] if dry else tasks[:1]  # for real a task sees where those before it went
+    singles = tasks[::30] if dry else tasks[:1]  # in a real run, a task sees the assignments of earlier tasks
     alone: dict[tuple[int, str], tuple[Any, ...]] = {}
     for task in singles:
         db.execute("select brokerage.evaluate_task('grid', %s, 'production_task', %s)", [task, profile])
@@ -48,7 +48,7 @@ def test_a_function_of_another_schema_may_read_anything(db: Connection) -> None:
 
 
 def test_shipped_rules_read_facts_by_their_names(db: Connection) -> None:
-    """`t` and `q` are in their texts before a dot, or are handed on to a function of the schema: facts_read relies on
+    """In their texts `t` and `q` precede a dot, or are passed to a function of the schema: facts_read relies on
     that."""
     functions = db.execute("""
         select p.proname, p.prosrc from pg_proc p

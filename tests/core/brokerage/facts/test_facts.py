@@ -57,7 +57,7 @@ def test_pairs_have_every_attribute(lab: Connection) -> None:
 
 
 def _odd_tasks() -> Row:
-    """A world with tasks that have none of what pairs are joined by."""
+    """A world with tasks that lack the values by which pairs are joined."""
     one = random_world(1, "io")
     plain = one["tasks"][0]
     return {
@@ -84,7 +84,7 @@ def test_no_pair_of_task_and_queue_is_missing(lab: Connection, profile: str) -> 
     assert [
         row for row in rows if row["is_own"] is None or row["running"] is None or row["input_is_local"] is None
     ] == []
-    assert {row["input_is_local"] for row in rows if row["task_id"] == 2} == {True}  # without input all is there
+    assert {row["input_is_local"] for row in rows if row["task_id"] == 2} == {True}  # without input nothing is missing
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_no_pair_of_the_grid_is_missing(lab: Connection, profile: str) -> None:
 
 
 def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
-    """Tasks that have each value of the keys with few values; of the other keys one task in ten, with and without."""
+    """One task in ten, and others so that each value of the keys with few values is there."""
     values = {key: {str(task.get(key)) for task in tasks} for task in tasks for key in task}
     left = {(key, value) for key, of in values.items() if len(of) <= 20 for value in of}
     chosen = []
@@ -114,9 +114,9 @@ def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_of_few_pairs_equal_those_of_all_pairs(lab: Connection, profile: str) -> None:
-    """The queries of few pairs are planned once a session; those of some thousand each time.
+    """Queries for few pairs are planned once per session; queries for some thousand pairs are planned each time.
 
-    Tasks of each kind are asked for alone, many more than the calls before a plan is kept.
+    Tasks of each kind are asked for one by one, in many more calls than PostgreSQL makes before it keeps a plan.
     """
     one = grid(1, 20, 300)
     alone = _of_each_kind(one["tasks"])

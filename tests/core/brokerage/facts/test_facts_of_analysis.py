@@ -1,4 +1,4 @@
-"""Facts that only analysis reads, one world of many tasks that differ from a plain one in one thing each."""
+"""Facts that only analysis reads: a world of many tasks, each of which differs from a plain task in one thing."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ QUOTAS: list[tuple[Any, Row]] = [
 ]  # fmt: skip
 PROBLEM = "dataset {} is complete at no readable storage"
 AWAY = "dataset {} can be read over WAN nowhere"
-# Of a task: what differs, the facts, and those that panda2026 has otherwise.
+# A task: its difference, the facts, and the facts that panda2026 changes.
 TASKS: list[tuple[Row, Row, Row]] = [
     ({}, {
         "account_running_jobs": 1, "account_queued_jobs": 20, "account_running_cores": 300,

@@ -1,4 +1,4 @@
-"""Facts of a task and a queue that only analysis reads: one world of tasks and queues that differ in one thing each."""
+"""Facts of a task and a queue that only analysis reads: a world of tasks and queues, each different in one thing."""
 
 from typing import Any
 
@@ -55,11 +55,11 @@ CASES: list[tuple[Row, str, Row, Row]] = [
     ({"input": ["nowhere"]}, "Q", {"input_problem": MISSING.format("nowhere"), "input_copies": 0},
      {"input_copies": None}),
     ({"input": ["pseudo"]}, "Q", {"input_problem": None, "input_copies": 1}, {}),
-    # Disk is there, so that tape is not enough
+    # There is a copy on disk, so tape is not enough
     ({"input": ["both"]}, "Q", {"input_problem": None, "input_copies": 1}, {}),
     ({"input": ["both"]}, "TAPED", {"input_problem": None, "input_copies": 0.001},
      {"input_problem": "its input is there on tape, elsewhere on disk"}),
-    # Parts count where nobody has all
+    # Parts count where no queue has everything
     ({"input": ["part"]}, "Q", {"input_problem": None, "input_copies": 1}, {}),
     ({"input": ["empty part"]}, "Q", {"input_problem": MISSING.format("empty part"), "input_copies": 0},
      {"input_copies": None}),

@@ -1,4 +1,4 @@
-"""Facts of a task and a nucleus: one world of tasks and nuclei that differ from plain ones in one thing each."""
+"""Facts of a task and a nucleus: a world in which each differs from a plain one in one thing."""
 
 from typing import Any
 

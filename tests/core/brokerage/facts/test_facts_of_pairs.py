@@ -1,4 +1,4 @@
-"""Facts of a task and a queue together: one world of tasks and queues that differ from plain ones in one thing each."""
+"""Facts of a task and a queue together: a world in which each differs from a plain one in one thing."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ PLAIN = {"is_preassigned": False, "preassigned_alone": False, "available_files":
 
 
 def _there(files: int, size: int, *reachable: int) -> Row:
-    """Files and gigabytes on disk, and those that tape has as well."""
+    """Files and gigabytes on disk, and those with copies on tape."""
     files_of, size_of = reachable or (files, size)
     return {"available_files": files, "available_bytes": size * GB, "reachable_files": files_of,
             "reachable_bytes": size_of * GB}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Facts of queues, one world of many queues that differ from a plain one in one thing each."""
+"""Facts of queues: a world of many queues, each of which differs from a plain one in one thing."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ PLAIN: Row = {
     "panda_site": "P", "type": "production",
     "astorages": {"read_lan": ["R1", "R2"], "write_lan": ["W1", "W2"]},
 }  # fmt: skip
-# Of a queue: what differs from PLAIN, and the facts to look at.
+# A queue: its differences from PLAIN, and the facts to compare.
 QUEUES: dict[str, tuple[Row, Row]] = {
     "PLAIN": ({}, {
         "output_storage": "W1", "storage_site": "S3", "has_output_storage": True,

@@ -1,4 +1,4 @@
-"""Facts of tasks, one world of many tasks that differ from a plain one in one thing each."""
+"""Facts of tasks: a world of many tasks, each of which differs from a plain one in one thing."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NOTHING = dict.fromkeys(
     "label gshare processing_type task_priority current_priority core_count ram_count ram_unit base_ram_count"
     " cpu_time cpu_time_unit cpu_efficiency base_walltime out_disk_count nucleus".split()
 )  # fmt: skip
-# Of a task: what differs from {"id": N, "nucleus": "NUC", "gshare": "A"}, and the facts of production_job to look at.
+# A task: its differences from {"id": N, "nucleus": "NUC", "gshare": "A"}, and the facts of production_job to compare.
 TASKS: dict[str, tuple[Row, Row]] = {
     "plain": ({}, {
         "label": "managed", "gshare": "A", "processing_type": "reprocessing", "working_group": None,
@@ -97,7 +97,7 @@ TASKS: dict[str, tuple[Row, Row]] = {
         "event_service_parts": 2}),
     "job cloning": ({"event_service": 2, "split": {"nEsConsumers": 2}}, {
         "event_service": 2, "event_service_parts": 1}),
-    # Two datasets, of which the pseudo one counts nothing but events
+    # Two datasets; of the pseudo one only the events count
     "input": ({"input": ["data0", "data1", "pseudo"], "split": {"nFilesPerJob": 2}}, {
         "input_files": 4, "input_bytes": 10 * GB, "job_events": 200, "jobs": 2, "events": 300, "work": 300,
         "located_files": 0, "input_problem": None,
@@ -201,7 +201,7 @@ def test_both_brokers_of_production_have_the_same_facts(lab: Db, profile: str) -
 
 
 PROBLEM = "no storage that can be read over WAN has all of dataset {}"
-# Of a task that goes to a nucleus: what differs, and the facts in documented and in panda2026.
+# A task that goes to a nucleus: its differences, and the facts in documented and in panda2026.
 NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
     ({"nucleus": "BARE"}, {"is_preset": False}, {"is_preset": True}),
     ({"nucleus": "NOWHERE"}, {"is_preset": False}, {"is_preset": False}),
@@ -228,7 +228,7 @@ NUCLEUS_TASKS: list[tuple[Row, Row, Row]] = [
 
 @pytest.mark.parametrize("profile", [DOCUMENTED, PANDA])
 def test_facts_of_tasks_without_a_nucleus_are_those_of_the_world(lab: Db, profile: str) -> None:
-    """Tasks 0 to 15; tasks 100 to 102 are parents. Task 13 is its own."""
+    """Tasks 0 to 15; tasks 100 to 102 are parents. Task 13 is its own parent."""
     one = _world()
     tasks: list[Row] = [{"nucleus": None, "gshare": "A"} | changes for changes, *_ in NUCLEUS_TASKS]
     parents: list[Row] = [{"nucleus": "SHUT", "split": {"fullChain": 1}}, {"nucleus": "NUC"}, {"nucleus": "BARE"}]

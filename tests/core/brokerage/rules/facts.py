@@ -58,14 +58,14 @@ _OTHERS = (
 
 
 class Case(NamedTuple):
-    """Facts that differ from the defaults, and what the function answers."""
+    """Facts that differ from the defaults, and the expected answer of the function."""
 
     expected: Any
     facts: Mapping[str, Any]
 
 
 def case(expected: Any, **facts: Any) -> Case:
-    """A case: of a rule None, or a part of its reason."""
+    """A case of these facts; for a rule, `expected` is None or a part of its reason."""
     return Case(expected, facts)
 
 

@@ -1,4 +1,4 @@
-"""Rules of analysis job brokerage, of doc and of both profiles: each inequality on both sides and at it."""
+"""Rules of analysis job brokerage, of doc and of both profiles: each inequality on both sides and at equality."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rules of analysis job brokerage as PanDA's code has them: each inequality on both sides and at it."""
+"""Rules of analysis job brokerage as PanDA's code has them: each inequality on both sides and at equality."""
 
 from typing import Any
 

@@ -194,7 +194,7 @@ def test_a_queue_with_too_little_scratch_disk_is_rejected(rolled_back: Db) -> No
         case("needs 1000", **{**copies, "q_direct_access_lan": False}, q_maxwdir=1000),
         case("needs 1000", **{**copies, "t_allow_input_lan": None}, q_maxwdir=1000),
         case(None, **job, q_reads_always_directly=True, q_maxwdir=513),
-        # 1.15 MiB * 100 events * 10 cores, exactly: float8 has 1.15 * 100 below 115
+        # 1.15 MiB * 100 events * 10 cores, exactly: in float8, 1.15 * 100 is below 115
         case("needs 1150", t_job_events=1000, t_out_disk_bytes=1.15 * MIB, t_out_disk_per_event=True, q_maxwdir=11500,
             q_unified_corecount=10),
     ])  # fmt: skip

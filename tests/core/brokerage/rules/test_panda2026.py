@@ -1,4 +1,4 @@
-"""Rules that only the profile panda2026 has, or that it has in another form."""
+"""Rules that only the profile panda2026 has, or that have another form in it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Small functions of facts and of the assignment, called on literal values: each inequality on both sides and at it."""
+"""Small functions of facts and of the assignment, on literal values: each inequality on both sides and at equality."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -92,7 +92,7 @@ def test_the_wait_is_that_of_the_highest_priority_reached(rolled_back: Db) -> No
 def test_the_first_nucleus_whose_cumulated_probability_reaches_the_draw_is_chosen(
     rolled_back: Db, probabilities: list[float]
 ) -> None:
-    """A sum that is less than 1 by rounding leaves the last one that can be drawn."""
+    """Where rounding makes the sum less than 1, the last nucleus that can be drawn is chosen."""
     for seed in range(40):
         drawn = rolled_back.execute("select resource.draw(1, %s::bigint)", [seed]).fetchone()
         assert drawn is not None

@@ -1,4 +1,4 @@
-"""The rules that come with the program: their list, and that no rule costs a function call."""
+"""The shipped rules: their list is complete, and no rule costs a function call."""
 
 from typing import Any
 

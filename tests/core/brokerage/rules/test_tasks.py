@@ -165,7 +165,7 @@ def test_a_nucleus_must_have_a_tenth_of_the_input_beyond_a_threshold(
 
 @pytest.mark.parametrize("rule", ["rule_task_locality_size", "rule_task_locality_num"])
 def test_locality_is_ignored_for_small_or_urgent_tasks_when_all_nuclei_fail(rolled_back: Db, rule: str) -> None:
-    """Tasks that are slow and small or of high priority ignore locality where all nuclei fail; others have a !."""
+    """Tasks that are slow and small or of high priority ignore locality where all nuclei fail; others get a !."""
     nothing = {"p_located_files": 0, "p_located_bytes": 0, "t_task_priority": 500, "t_current_priority": 500}
     small = {"t_located_bytes": 10000 * GB}
     cases: list[tuple[str, dict[str, Any]]] = [
