@@ -44,7 +44,7 @@ def _with(which: str, function: str, *more: Any) -> Call:
 
 
 def _broker(algorithm: str) -> Call:
-    """A run and its first part in one transaction, as of the procedures that commit in between."""
+    """A run and its first part in one transaction; the procedures commit between the two."""
     run = f"brokerage.open_run(%s, '{algorithm}', null, 1, false)"
     return Call(lambda q, _: q.rows(f"select brokerage.broker_next(%s, {run})", q.setup, q.setup), passes=True)
 

@@ -14,7 +14,7 @@ TYPES = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram"
 
 
 def prepare(scene: Scene) -> None:
-    """Jobs 1 to 3 placed at a queue of kind cloud, the first leased; steps of 101 and 102 MB placed, of 103 not."""
+    """Jobs 1 to 3 placed at a queue of kind cloud, the first leased; steps of 101 and 102 MB placed, one of 103 not."""
     q = scene.observer
     q.rows("select 1")
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], q.setup)

@@ -98,7 +98,7 @@ def run(scene: Scene, sessions: Sequence[Sequence[Step]], order: Order) -> Ran |
     turns = [iter(session) for session in sessions]
 
     def settle() -> None:
-        """Collect what has ended; come back when each of the others waits for one of the others."""
+        """Collect the sessions that have ended; return when each of the others waits for another of them."""
         ended = True
         while ended:
             ended = False

@@ -1,4 +1,4 @@
-"""Threads with a connection each, and calls that are let run into each other."""
+"""Threads with a connection each, and calls that run into each other."""
 
 import itertools
 import threading
@@ -54,7 +54,7 @@ def kill_victims(until: float, pause: float) -> Callable[[Calls], None]:
 
 
 def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Calls], None]]) -> None:
-    """Eight callers (by number) until a moment of time.monotonic(); two of them are killed again and again."""
+    """Run eight callers (by number) until a moment of time.monotonic(); two of them are killed again and again."""
 
     def victim(_: Calls) -> None:
         for number in itertools.count(100):
@@ -87,10 +87,10 @@ class Attempt:
             self.error = error
 
     def waits(self) -> bool:
-        """Come back when the call has ended (False) or waits for a lock (True).
+        """Return when the call has ended (False) or waits for a lock (True).
 
-        A wait for a hand that is being dealt ends after a second (HANDS.md, Beside a dealer), so it is not one: it has
-        a lock on the row of the hand. One look at pg_locks, so that both locks are of one moment.
+        A wait for a hand that is being dealt ends after a second (HANDS.md, Beside a dealer), and does not count.
+        Such a call has a lock on the row of the hand. One query of pg_locks shows both locks at the same moment.
         """
         query = (
             "select coalesce(bool_or(not l.granted) and not bool_or(l.granted and l.locktype = 'tuple'"

@@ -1,8 +1,8 @@
 """Whether an order of two or three sessions could have the result of running them one after the other.
 
 Calls that pass over rows that another transaction holds (matching above all) have one more outcome for each job: as if
-the other call had not been made yet, or not at all, for this job. So where such a call takes part, each job on its own
-must be as after one of the sequential orders, or as after fewer of the calls; where none does, everything must be as
+the other call had not been made yet, or not at all, for this job. So where such a call takes part, each single job
+must be as after one of the sequential orders, or as after fewer of the calls. Otherwise everything must be as
 after one of the sequential orders, answers included.
 """
 
@@ -133,7 +133,7 @@ def short_orders(lengths: Sequence[int]) -> list[Order]:
 def compare(
     family: Family, new_scene: Callable[[], Scene], names: Sequence[str], every: bool = False, end: Step = COMMIT
 ) -> int:
-    """Run all orders of one call a session and hold them against the sequential ones; returns how many ran.
+    """Run all orders of one call per session and compare them with the sequential ones; returns their number.
 
     `every`: also the orders that differ only in when a transaction begins. `end`: how the last session ends.
     """
@@ -169,7 +169,7 @@ def _fewer(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _alone(family: Family, new_scene: Callable[[], Scene], names: tuple[str, ...]) -> Outcome:
-    """The states that fewer of the calls leave, one after the other; kept, since many pairs ask."""
+    """The states that fewer of the calls leave, one after the other; cached, since many pairs need them."""
     if names not in family._alone:
         sessions = [session(family, name) for name in names]
         order = tuple(number for number, steps in enumerate(sessions) for _ in steps)

@@ -27,7 +27,7 @@ select count(*) filter (where n = 0), count(*) filter (where n > 1), count(*) fi
 
 @pytest.fixture
 def due(db: Connection) -> list[int]:
-    """200 tasks of the grid; of those that are due, the numbers."""
+    """The ids of the tasks that are due, among 200 tasks of the grid."""
     world.load(db, [grid.grid(1, 30, 200)])
     # Space for all jobs, so that no task has some left and is due again.
     db.execute("update resource.queue_activity set workers_running = 1000000")

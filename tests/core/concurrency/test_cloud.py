@@ -80,7 +80,7 @@ def test_eight_callers_at_once_give_no_slot_twice_and_lose_no_job(dsn: str, conn
     assert q.rows(f"select job_id from taskqueue.job except ({live})") == []
     assert q.rows(f"({live}) except (select job_id from taskqueue.job union select job_id from taskqueue.lease)") == []
     assert q.value("select count(*) from instance.step where state in ('waiting', 'unschedulable')") == 0
-    # agents that go on bring all to its end, and the instances are given back
+    # the remaining agents end all jobs, and the instances are released
     for _ in range(1000):
         for job, attempt in q.rows("select job_id, taskqueue.attempt_text(attempt, token) from taskqueue.lease"):
             q.call("finish_job", job, attempt, "finished")

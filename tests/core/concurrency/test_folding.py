@@ -7,7 +7,7 @@ import pytest
 from tests.calls import Connect, Connection
 from tests.core.lifecycle import grids
 
-JOBS = 1100  # one change in 1,024 moves those before it: as many at once always do
+JOBS = 1100  # one change in 1,024 moves the changes before it: this many at once include one
 CHANGE = """
     select cardinality(workload.change_status('s', array_agg(j.job_id), %s, %s, 'test'))
       from workload.job j where j.setup = 's'

@@ -189,7 +189,7 @@ def test_a_job_that_was_carried_and_comes_back_is_matched(q: Counted, other: Cou
 
 @pytest.mark.parametrize("void", [True, False], ids=["void", "continued"])
 def test_a_dealer_that_dies_leaves_everything_as_it_was(q: Counted, connect: Connect, void: bool) -> None:
-    """The dealer is terminated in its transaction, after it dealt and took; the old hand can be dealt on at once."""
+    """The dealer is terminated in its transaction, after it dealt and took; the old hand can be continued at once."""
     q.insert_many(range(1, JOBS + 1), 3)
     deal(q, 8)
     dealer = Counted(connect())
@@ -331,7 +331,7 @@ def test_a_dealer_that_does_not_commit_delays_a_call_for_many_jobs_once(q: Count
 @pytest.mark.parametrize("arrivals", [0, 5])
 def test_a_dealer_that_commits_gives_its_hand_to_the_matches_that_wait(q: Counted, dsn: str, arrivals: int) -> None:
     """32 callers on one TaskQueue; now and then a job arrives and makes the hand void. Few matches draw without a hand,
-    though there is always one under way, which makes the next hand void."""
+    though such a match is always under way and makes the next hand void."""
     jobs, callers, matches = 4000, 32, 60
     q.insert_many(range(1, jobs + 1), 3)
     deal(q, 16)

@@ -1,4 +1,4 @@
-"""PostgreSQL's lock table is one for all setups: a transaction takes a few locks, however much it inserts."""
+"""All setups share PostgreSQL's lock table: a transaction takes a few locks, however much it inserts."""
 
 from collections.abc import Callable
 
@@ -101,7 +101,7 @@ def test_a_bulk_insert_does_not_wait_while_another_transaction_makes_a_list(
 
 
 def test_an_insert_waits_for_another_of_the_same_new_queue_but_no_agent_does(three: tuple[Calls, Calls, Calls]) -> None:
-    """A session that opens a TaskQueue of a definition lets inserts wait, but no agent that gives a job back."""
+    """Inserts wait for a session that opens a TaskQueue of a definition; an agent that gives a job back does not."""
     first, second, agent = three
     first.insert(1)
     match = agent.take()

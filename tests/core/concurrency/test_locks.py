@@ -18,7 +18,7 @@ from tests.core.concurrency.racing import run_together
 JOBS = 6000 if os.environ.get("BROKER_TEST_ALL_RACES") else 2100
 # A match may wait for a hand that is being dealt, for a second at most (HANDS.md, Beside a dealer). It holds the tuple
 # lock of the hand then, or asks for it: another match that passes over the hand (skip locked) has it for a moment.
-# One look at pg_locks, so that both locks are of one moment.
+# One query of pg_locks shows both locks at the same moment.
 _WAITING = """
 select l.waits_for, left(a.query, 60), b.application_name, left(b.query, 60)
   from (select i.pid, max(i.locktype) filter (where not i.granted) as waits_for

@@ -245,7 +245,7 @@ def test_a_match_does_not_wait_for_a_queue_that_is_being_disabled(stage: Stage, 
 
 
 def test_new_buckets_apply_to_a_job_that_is_being_inserted(stage: Stage) -> None:
-    """The new queue has its bucket from before; afterwards it has one of today's, and equal ones are merged."""
+    """The new queue has an old bucket at first; afterwards it has a new one, and equal queues are merged."""
     old = stage.observer.insert(1, CPUTime=5000, Sites=["A"])
     stage.first.insert(2, CPUTime=500, Sites=["A"])
     meanwhile(stage, lambda q: q.call("set_cpu_buckets", [100000]))

@@ -1,4 +1,4 @@
-"""All orders of the steps of transactions that race (permutations.py), held against the sequential ones (serial.py).
+"""All orders of the steps of transactions that race (permutations.py), compared with the sequential ones (serial.py).
 
 Whatever the order: no deadlock and no error but ours, each job in one state, counts as a recount gives them, limits
 kept. BROKER_TEST_ALL_RACES=1 also tries each moment at which a transaction may begin, and the rollback of one of two.
@@ -111,7 +111,7 @@ def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: Family) -> None:
-    """A fixed sample of the pairs of the second tier; pairs of matching are tried once each above."""
+    """A fixed sample of the pairs of the second tier; the test above tries each pair of matching calls once."""
     every = 96 if family is MATCHING else 48
     for name in family.calls:
         for number, other in pairs(family, name):

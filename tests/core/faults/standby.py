@@ -44,12 +44,12 @@ class Pair:
         )  # fmt: skip
 
     def look(self, query: str, *arguments: object) -> list[tuple[object, ...]]:
-        """A query of the superuser's on the standby."""
+        """A query of the superuser on the standby."""
         with psycopg.connect(self.server(self.standby).superuser_dsn(), autocommit=True) as db:
             return db.execute(query.encode(), arguments or None).fetchall()
 
     def wait_until_it_streams(self) -> None:
-        """Come back when the standby has what the primary has committed now."""
+        """Return when the standby has everything that the primary has committed by now."""
         with psycopg.connect(self.server(self.primary).superuser_dsn(), autocommit=True) as db:
             [(committed,)] = db.execute("select pg_current_wal_flush_lsn()").fetchall()
         while self.look("select coalesce(pg_last_wal_replay_lsn() < %s::pg_lsn, true)", committed) != [(False,)]:
@@ -65,7 +65,7 @@ class Pair:
             time.sleep(0.005)
 
     def kill_primary(self) -> None:
-        """kill -9, for good; come back when the standby has replayed all that it received."""
+        """kill -9, for good; return when the standby has replayed everything that it received."""
         pid = postmaster.running_pid(self.primary / "cluster")
         assert pid
         os.kill(pid, signal.SIGKILL)

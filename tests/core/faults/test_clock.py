@@ -192,7 +192,7 @@ def test_doctor_names_leases_that_were_made_later_than_now(q: Calls, machine: Ma
 
 @pytest.mark.representative
 def test_jumps_of_the_clock_under_load_lose_no_job(q: Calls, machine: Machine) -> None:
-    """Agents match, report and finish, a watchdog looks, the clock jumps: each job ends once, all of them end."""
+    """Agents match, report and finish while a watchdog looks and the clock jumps: every job ends, and ends once."""
     q.settings(attempts=1000)
     jobs = 150 + round(20 * SECONDS)
     q.insert_many(range(1, jobs + 1))
@@ -233,7 +233,7 @@ def test_jumps_of_the_clock_under_load_lose_no_job(q: Calls, machine: Machine) -
     machine.jump(0)
     assert max(given.values()) == 1
     outcomes = q.rows("select outcome, count(*) from taskqueue.ended where setup = %s group by 1 order by 1", q.setup)
-    # a job that was silent for two hours by that clock has failed: what an agent was answered is never undone
+    # a job that was silent for two hours by that clock has failed; an answer to an agent is never undone
     assert sum(count for _, count in outcomes) == jobs
     assert max(finished.values()) == 1
     failed = {

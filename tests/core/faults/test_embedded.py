@@ -228,7 +228,7 @@ def test_many_programs_at_once_start_one_server(home: Path) -> None:
 @pytest.mark.slow
 @proc_only
 def test_a_first_start_killed_at_any_moment_is_repaired_by_the_next(home: Path) -> None:
-    """One moment of each part of the start; BROKER_TEST_KILL_SECONDS makes more parts."""
+    """The start is killed once in each of its parts; BROKER_TEST_KILL_SECONDS makes more parts."""
     parts = max(4, int(KILL_SECONDS / 10))
     chance = random.Random(1)
     for part in range(parts):
@@ -276,7 +276,7 @@ def test_a_start_waits_for_children_of_a_killed_server(created: Path, monkeypatc
 
     def work() -> None:
         with pytest.raises(psycopg.OperationalError):
-            busy.execute("do $$ begin loop end loop; end $$")  # never looks up, so it does not see the server's end
+            busy.execute("do $$ begin loop end loop; end $$")  # checks for no interrupt, so it misses the server's end
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -288,7 +288,7 @@ def test_a_start_waits_for_children_of_a_killed_server(created: Path, monkeypatc
     up_refuses(created, match=f"still work on the data: {pid}", hint="kill")
     monkeypatch.undo()
     threading.Timer(1, os.kill, [pid, signal.SIGTERM]).start()
-    with psycopg.connect(embedded.up(created).dsn) as connection:  # waits until it has gone
+    with psycopg.connect(embedded.up(created).dsn) as connection:  # waits until that backend is gone
         assert connection.execute("select 1").fetchone() == (1,)
     thread.join()
 

@@ -1,8 +1,8 @@
 """Agents and the server killed with -9 at random moments: no job is lost, none is taken twice.
 
-A durable server of the test's own (fsync on), programs that keep journals (worker.py), and at the end the journals
-against the database: every inserted id is waiting, in exactly one lease, or ended, and the ids whose answer a killed
-agent never got are among the leased. BROKER_TEST_KILL_SECONDS=600 kills two hundred times instead of sixteen.
+A durable server of the test's own (fsync on), and programs that keep journals (worker.py). At the end the journals are
+compared with the database: every inserted id is waiting, in exactly one lease, or ended, and the ids whose answer a
+killed agent never got are among the leased. BROKER_TEST_KILL_SECONDS=600 kills two hundred times instead of sixteen.
 """
 
 import os
@@ -160,7 +160,7 @@ def job_of(attempt: str) -> int:
 
 
 def compare(work: Field, killed: int) -> Story:
-    """Hold the journals against the database."""
+    """Compare the journals with the database."""
     story = Story.of(work)
     with psycopg.connect(work.dsn, autocommit=True) as db:
         waiting = {row[0] for row in db.execute("select job_id from taskqueue.job").fetchall()}
@@ -252,7 +252,7 @@ def kill_a_backend(work: Field, chance: random.Random) -> None:
 
 
 def until_it_ends(connection: Connection) -> None:
-    """Wait until the server notices that a backend was killed: before, it answers as if nothing had been."""
+    """Wait until the server notices that a backend was killed; before that, it answers as usual."""
     until = time.monotonic() + 60
     with pytest.raises(psycopg.OperationalError):
         while time.monotonic() < until:

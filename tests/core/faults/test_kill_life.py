@@ -1,7 +1,7 @@
 """Agents, brokers, the watchdog and the server killed with -9 while brokered jobs live.
 
 Every job ends, none twice, none is lost. Leases last two seconds here, so that jobs of killed agents are seen to come
-back. BROKER_TEST_KILL_SECONDS=600 kills for ten minutes, and asks for thirty kills of each kind.
+back. BROKER_TEST_KILL_SECONDS=600 kills for ten minutes, and requires thirty kills of each kind.
 """
 
 import os

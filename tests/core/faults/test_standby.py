@@ -41,7 +41,7 @@ def pair(field_of_work: Field) -> Iterator[Pair]:
 
 
 def wait_for_sync(pair: Pair) -> None:
-    """A commit is acknowledged when the standby has it on its disk, from here on."""
+    """From here on, a commit is acknowledged when the standby has it on its disk."""
     with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
         db.execute(f"alter system set synchronous_standby_names = '{standby.NAME}'")
         db.execute("select pg_reload_conf()")
@@ -51,7 +51,7 @@ def wait_for_sync(pair: Pair) -> None:
 
 @dataclass(frozen=True)
 class Done:
-    """A call that was acknowledged: the times of its begin and answer, and its effects on jobs or attempts."""
+    """A call that was acknowledged: the times of its beginning and answer, and its effects on jobs or attempts."""
 
     begun: int
     answered: int
@@ -60,7 +60,7 @@ class Done:
 
 
 def done(work: Field) -> list[Done]:
-    """All of them, by the journals."""
+    """All acknowledged calls, by the journals."""
     found = []
     first = {"inserted": "inserting", "answered": "ask", "finished": "finishing"}
     for journal in work.journals():
@@ -73,7 +73,7 @@ def done(work: Field) -> list[Done]:
 
 
 def done_in_the_end(work: Field) -> list[Done]:
-    """All of them, once nobody answers any more: a program may note an answer a moment later."""
+    """All acknowledged calls, once the server is gone: a program may note an answer a moment later."""
     found = done(work)
     while True:
         time.sleep(0.5)
@@ -127,7 +127,7 @@ class State:
 
 
 def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
-    """The calls whose commit is lost; no later call is stored that began after one of them was acknowledged."""
+    """The calls whose commit is lost; no call that began after one of them was acknowledged is stored."""
     there = {call: left.has(call, story.releasing) for call in calls}
     lost = [call for call, kept in there.items() if kept is False]
     kept = [call.begun for call, kept in there.items() if kept]

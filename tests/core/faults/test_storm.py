@@ -1,6 +1,6 @@
 """The storm: agents, submitters, maintenance, PgBouncer, single backends and the whole server killed, all at once.
 
-Fourteen agents work through PgBouncer in transaction mode, more than it has connections. The journals are held against
+Fourteen agents work through PgBouncer in transaction mode, more than it has connections. The journals are compared with
 the database as in test_kill.py: nothing is lost, nothing is given out twice, nothing that was answered is undone.
 BROKER_TEST_KILL_SECONDS=600 kills 1,000 clients and 50 servers; without it the storm is short.
 """

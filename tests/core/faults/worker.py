@@ -89,7 +89,7 @@ def agent(caller: Caller, stop: Path, number: int) -> None:
             except psycopg.Error as error:
                 if error.sqlstate != "PB003":
                     raise
-                if call != "release_job":  # else it was released, the answer was lost, and this was the repetition
+                if call != "release_job":  # otherwise it was released, the answer was lost, and this was the repetition
                     caller.note("stale", f"{job_id}:{attempt}")
 
 
@@ -191,7 +191,7 @@ def worker(caller: Caller, stop: Path, number: int) -> None:
 
 
 def broker(caller: Caller, stop: Path, number: int) -> None:
-    """Make jobs of the parts that nobody works on."""
+    """Make jobs for the parts that nobody works on."""
     chance = random.Random()
     queue = ("QA", "QB")[number % 2]
     tasks = [task for (task,) in caller.rows("select task_id from workload.task where setup = 'life'")]

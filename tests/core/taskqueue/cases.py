@@ -1,4 +1,4 @@
-"""Literal cases of MATCHING.md, Conditions: requirements, resource, and whether they match. Each tests a sentence."""
+"""Literal cases of MATCHING.md, Conditions: requirements, resource, and whether they match. Each tests one sentence."""
 
 from dataclasses import dataclass, field
 from typing import Any

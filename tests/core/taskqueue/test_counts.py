@@ -1,4 +1,4 @@
-"""A count is that of the hand plus the changes after it: right whichever transactions are open; nothing needed goes.
+"""A count is that of the hand plus the changes after it, in all transactions; no change is removed while it is needed.
 
 Jobs that a match takes from the hand leave no change; test_hands.py tests them.
 """
@@ -29,7 +29,7 @@ def other(connect: Connect) -> Calls:
 
 
 def clean(q: Calls) -> None:
-    """Maintain until no change is left; transactions of other tests on the server put it off, some for a minute."""
+    """Maintain until no change is left; transactions of other tests on the server delay it, some for a minute."""
     until = time.monotonic() + 300
     while time.monotonic() < until:
         q.maintain()
@@ -49,7 +49,7 @@ def first_jobs(q: Calls, seeds: int = 300) -> set[int]:
 
 
 def anchor(q: Calls) -> None:
-    """A held job in each of the queues of busy, so that none is dropped and none opens, for which callers wait."""
+    """A held job in each of the queues of busy, so that no queue is dropped or opened; callers would wait for that."""
     for n in range(3):
         q.insert(9000 + n, JobTypes=["A", "B"][:n])
         q.call("hold", "job", str(9000 + n))
@@ -226,7 +226,7 @@ def test_one_of_two_simultaneous_dealers_deals(q: Calls, other: Calls, connect: 
 
 @pytest.mark.slow
 def test_changes_that_an_uncommitted_deal_needs_are_kept(q: Calls, other: Calls, connect: Connect) -> None:
-    """The dealer did not see the end of another that has finished since; all others know it."""
+    """The dealer did not see the end of another transaction that has ended since; all others see it."""
     late = Calls(connect())
     late.connection.autocommit = False
     q.insert_many(range(1, 31), 3)

@@ -1,7 +1,7 @@
 """DRAWING.md, Formula of the draw: observed frequencies against the formula (tests/core/oracle/draw.py).
 
 Draws are seeded: the same seeds and ids of queues give the same counts, so these tests do not fail by chance; FEW is
-what a right implementation gives with other seeds in one test of a thousand.
+the p value that a right implementation falls below, with other seeds, in one test of a thousand.
 
 Draws take most of the time of these tests, so each test makes as many as are needed to reject, in at least 95 % of all
 cases, a wrong distribution. 850 draws distinguish 95 : 5 of queues of 10 and 1 from 10 : 1, and a half from 58.5 %
@@ -10,7 +10,7 @@ cases, a wrong distribution. 850 draws distinguish 95 : 5 of queues of 10 and 1 
 chosen so that fewer draws do: queues of 4 and 1 are drawn 7 : 1 by the formula and 4 : 1 by priority alone, for which
 650 are as good; one of 30 and twenty of 1 (FREE) are drawn 73 : 27 instead of 60 : 40, for which 350 are; five queues
 of FIVE take 700.
-Unseeded draws must be GENEROUS.
+Unseeded draws have the limit GENEROUS.
 """
 
 import os
@@ -59,7 +59,7 @@ def queues_with(q: Calls, priorities: list[float], jobs: int = 2, start: int = 1
     for n, priority in enumerate(priorities, start):
         q.set_group(f"g{n}", priority)
         q.insert_many(range(n * 1000, n * 1000 + jobs), **{**group(f"g{n}"), **keys})
-        if (n - start) % 50 == 10:  # the planner takes the tables for empty: each queue costs more than the last
+        if (n - start) % 50 == 10:  # else the planner takes tables to be empty: each queue costs more
             q.rows("select taskqueue.refresh_statistics()")
     priority_of = {n * 1000: priority for n, priority in enumerate(priorities, start)}
     query = "select job_id, task_queue_id from taskqueue.job where setup = %s and job_id = any (%s) order by job_id"
@@ -275,7 +275,7 @@ def test_one_of_the_ten_lowest_ids_is_drawn_at_random(q: Calls) -> None:
 
 
 def test_draw_unlocked_job_draws_among_the_ten_lowest_ids_of_its_queue(q: Calls) -> None:
-    """taskqueue.draw_unlocked_job chooses again; jobs of another queue lie between."""
+    """taskqueue.draw_unlocked_job chooses again; jobs of another queue have ids in between."""
     for n in range(1, 31):
         q.insert(n, 3, JobTypes=[f"T{n % 2}"])
     found = set()
@@ -385,7 +385,7 @@ def test_free_queues_keep_their_distribution_behind_uncommitted_matches(two: tup
 
 @pytest.mark.slow
 def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) -> None:
-    """Of the ten lowest ids, the ones that are free; and when all ten are locked, still one of that queue."""
+    """A free job of the ten lowest ids is drawn; when all ten are locked, another job of that queue."""
     q, holder = two
     q.insert_many(range(1, 31), 3)
     holder.connection.autocommit = False
@@ -433,7 +433,7 @@ def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls
 
 @pytest.mark.slow
 def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
-    """How many of four jobs come from the queue of priority 10: binomially distributed, as each is drawn on its own."""
+    """The number of jobs from the queue of priority 10, of four, is binomial, since each is drawn on its own."""
     big, small = queues_with(q, [10, 1], 20)
     found = Counter(queues.count(big) for _, queues in draw(q.connection, range(1, 1001), 4))
     expected = {n: float(scipy.stats.binom.pmf(n, 4, 0.95)) for n in range(5)}
@@ -639,7 +639,7 @@ def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list
 def test_candidates_over_the_lists_of_several_sites_count_each_queue_once(
     q: Calls, site: str | list[str] | None, policy: str
 ) -> None:
-    """A queue listed at several of the sites offered counts once, and one listed nowhere counts as the others."""
+    """A queue listed at several of the sites offered counts once, and one listed nowhere counts like the others."""
     listed = [["A"], ["A", "B"], ["A", "B", "C"], [], ["B", "C", "D", "A"]]
     queues: dict[int, float] = {}
     for n, sites in enumerate(listed):
@@ -711,7 +711,7 @@ NARROW: dict[str, Any] = {"Site": "Here", "JobType": "N"}
 
 
 def known(q: Calls, **keys: Any) -> int:
-    """Make a description known, and take nothing; the number of its definitions that are kept."""
+    """Make a description known, and take nothing; returns the number of its definitions that are kept."""
     assert q.match(**{**keys, "CPUTime": 0}) is None
     return int(q.value("select coalesce(matches, 0) from taskqueue.parsed_description"))
 

@@ -1,4 +1,4 @@
-"""Cases at the edges of the rules, each once a fault."""
+"""Cases at the edges of the rules, each of which was once a fault."""
 
 import threading
 from datetime import UTC, datetime, timedelta

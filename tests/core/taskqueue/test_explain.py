@@ -284,8 +284,8 @@ def test_the_owner_that_a_pilot_asks_for_is_noted(q: Calls) -> None:
 
 @pytest.mark.parametrize("matched, chance", [(True, 0.02), (False, 0.1)])
 def test_a_known_description_is_noted_again_by_some_calls(q: Calls, matched: bool, chance: float) -> None:
-    """Of 5,000 calls within six standard deviations; none in the first five minutes; each call after fifteen, or in a
-    new CPU bucket."""
+    """The number among 5,000 calls is within six standard deviations; none in the first five minutes; each call after
+    fifteen minutes, or in a new CPU bucket."""
     q.insert(1, Sites=["B"])
     q.match(Site="A", CPUTime=500)
     query = """select count(*) filter (where taskqueue.shall_note_resource(k, %s, %s, k.seen_at + %s::interval))

@@ -1,8 +1,8 @@
-"""HANDS.md: the jobs of a hand have the law of single draws, whatever happens in between; counts are always exact.
+"""HANDS.md: jobs of a hand have the distribution of single draws, whatever happens in between; counts are exact.
 
-Hands are dealt with seeds, as in test_draw.py: FEW is what a right implementation gives with other seeds in one test of
-a thousand. Matches have no seed: GENEROUS. A match from the hand is committed, or undone by a savepoint: the next match
-gets the job of one that was undone.
+Hands are dealt with seeds, as in test_draw.py: FEW is the p value that a right implementation falls below, with other
+seeds, in one test of a thousand. Matches have no seed, so their limit is GENEROUS. A match from the hand is committed,
+or undone by a savepoint: the next match gets the job of one that was undone.
 """
 
 import time
@@ -40,7 +40,7 @@ def counts_of(levels: dict[int, int]) -> Counts:
 
 
 def ids_of(levels: dict[int, int]) -> dict[int, int]:
-    """Job id -> user priority; the ids of the user priorities lie between each other."""
+    """Job id -> user priority; the ids of different user priorities are interleaved."""
     return {20 * n + level: level for level, count in levels.items() for n in range(1, count + 1)}
 
 
@@ -87,7 +87,7 @@ end $$
 def deals(
     q: Calls, queue: int, number: int, first: int = 0, taken: int = 0, *, ten_first: bool = False, policy: str = "dirac"
 ) -> list[list[int]]:
-    """The jobs in their order of many hands, each undone; the hand is continued where jobs were taken of a first."""
+    """The jobs of many hands in their order, each undone; a hand of which jobs were `taken` is continued."""
     q.connection.execute(_DEALS)
     q.rows("select taskqueue.refresh_statistics()")
     query = "select jobs from pg_temp.deals(%s, %s, %s, %s, %s, %s, %s)"
@@ -96,7 +96,7 @@ def deals(
 
 
 def rank(jobs: list[int], place: int, level_of: dict[int, int]) -> tuple[int, int]:
-    """The place by id of a job among those of its user priority that the jobs before it left, and how many count."""
+    """The place by id of a job among those of its user priority that earlier jobs left, and the number that counts."""
     job_id = jobs[place - 1]
     left = sorted(i for i, level in level_of.items() if level == level_of[job_id] and i not in jobs[: place - 1])
     return left.index(job_id) + 1, min(len(left), 10)
@@ -134,7 +134,7 @@ def test_jobs_of_a_hand_follow_the_distribution_at_each_place(q: Counted, policy
 @pytest.mark.slow
 @POLICIES
 def test_the_first_two_jobs_of_a_hand_follow_the_joint_distribution(q: Counted, policy: str) -> None:
-    """Whichever jobs they are, so that the ranks are those of what the first one left."""
+    """Pairs of jobs are counted: the second one is drawn among the jobs that the first one left."""
     levels = {1: 4, 4: 2, 9: 1}
     level_of = ids_of(levels)
     orders = deals(q, queue_with(q, levels), 3, policy=policy)
@@ -149,7 +149,7 @@ def test_the_first_two_jobs_of_a_hand_follow_the_joint_distribution(q: Counted, 
 @pytest.mark.drawn
 @POLICIES
 def test_a_hand_that_is_continued_follows_the_distribution(q: Counted, policy: str) -> None:
-    """Sixteen jobs, of which twelve are taken; four are left, and 24 are drawn over what all those leave."""
+    """Of sixteen jobs twelve are taken; four are left, and 24 more are drawn from what the sixteen leave."""
     levels = {1: 40, 3: 25, 9: 12}
     level_of, counts = ids_of(levels), counts_of(levels)
     orders = deals(q, queue_with(q, levels), 24, first=16, taken=12, policy=policy)
@@ -196,7 +196,7 @@ def many(q: Calls, number: int, levels: dict[int, int], cards: int = 16) -> dict
     ]
     for n in range(0, number, 40):
         q.call("load_task_queues", Jsonb(elements[n : n + 40]))
-        q.rows("select taskqueue.refresh_statistics()")  # otherwise each queue costs more than the last
+        q.rows("select taskqueue.refresh_statistics()")  # without it each queue costs more than the last
     if cards:
         assert all(deal_by_chance(q, cards))
     return jobs_of
@@ -228,8 +228,8 @@ def test_two_matches_follow_the_joint_distribution(q: Counted, cards: int) -> No
     assert q.inconsistencies() == []
 
 
-# Changes that make the hand void, and the next step. Every pair comes once in the first tier, by one of the two ways
-# of a match, which read the same hand; both ways come to each of what makes it void. The second tier has them all.
+# Changes that make the hand void, and the next step. The first tier tries each pair once, by one of the two ways
+# of a match, which read the same hand; both ways meet each kind of change. The second tier tries all of them.
 _BETWEEN, _THEN = ["by id", "insertion", "held"], ["drawn", "dealt", "maintained"]
 _BOTH = [
     pytest.param(way, between, then, marks=[pytest.mark.drawn] if (a + b + c) % 2 else [])
@@ -244,7 +244,7 @@ _BOTH = [
 def test_matches_follow_the_distribution_when_a_change_voids_the_hand_between_them(
     q: Counted, between: str, then: str
 ) -> None:
-    """A match, a change that makes the hand void, and another match, over what is there then."""
+    """A match, a change that makes the hand void, and another match, among the jobs that are there then."""
     jobs_of = many(q, 150, LEVELS)
     found: Counter[tuple[int, ...]] = Counter()
     firsts = {n: q.take(JobType=f"T{n}").job_id for n in jobs_of}
@@ -634,7 +634,7 @@ def not_at_their_addresses(q: Calls) -> int:
 
 @pytest.mark.slow
 def test_matching_continues_after_all_rows_have_moved(q: Counted) -> None:
-    """VACUUM FULL gives every job another address, at which the hand finds another job."""
+    """VACUUM FULL moves every job to another address, so that the hand finds a different job at the old one."""
     for n in range(1, 41):
         q.insert(n, 3, JobTypes=["T"] if n % 2 else [])
     for n in range(2, 41, 6):
@@ -716,7 +716,7 @@ def test_matching_continues_after_hands_are_rebuilt(q: Counted, how: str) -> Non
 
 @pytest.mark.slow
 def test_a_known_agent_is_noted_again_by_about_one_match_in_fifty(q: Counted) -> None:
-    """Some of 600 matches note the agent, but for one run in 100,000; not all of them do."""
+    """Some of 600 matches note the agent, except in one run of 100,000; not all of them do."""
     q.insert_many(range(1, 701), 3)
     know(q)
     q.take()

@@ -1,4 +1,4 @@
-"""The views of the keys of descriptions and requirements, against the functions that read the keys."""
+"""The views of the keys of descriptions and requirements, compared with the functions that read the keys."""
 
 import re
 from functools import partial

@@ -1,4 +1,4 @@
-"""Nine known faults of DIRAC's TaskQueues (MATCHING.md, Differences). Here each is right."""
+"""Nine known faults of DIRAC's TaskQueues (MATCHING.md, Differences). Here each case is right."""
 
 import threading
 from functools import partial
@@ -95,7 +95,7 @@ def test_7_disabled_queues_are_not_matched(q: Calls) -> None:
 
 
 def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
-    """In DIRAC a new queue keeps a placeholder, or the others keep what they had."""
+    """In DIRAC a new queue keeps a placeholder, or the others keep their old priorities."""
     q.set_clock("2026-01-01 00:00:00+00")
     q.set_group("g", 10)
     first = q.insert(1, OwnerGroup="g")
@@ -110,7 +110,7 @@ def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
 
 @pytest.mark.slow
 def test_9_a_queue_is_never_seen_before_its_requirements(dsn: str) -> None:
-    """DIRAC inserts the queue's row first; a matcher in between takes its jobs anywhere."""
+    """DIRAC inserts the queue's row first; a matcher that runs before the other rows exist takes its jobs anywhere."""
     seen: list[str] = []
     done = threading.Event()
 

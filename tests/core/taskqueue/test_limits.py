@@ -343,7 +343,7 @@ def test_ending_or_releasing_a_job_gives_no_time_back(t: Calls) -> None:
 
 
 def test_a_refused_match_costs_no_token(q: Calls) -> None:
-    """A queue that two limits concern takes a token of the one only when the other lets it through."""
+    """A queue that two limits concern takes a token of one only when the other accepts it."""
     q.insert_many([1, 2], JobTypes=["T"])
     delay(q, 10)
     q.running_limit("OwnerDN", "alice", 0)

@@ -1,4 +1,4 @@
-"""DRAWING.md, Posting lists: they are right whatever opens, drops and recomputes TaskQueues at the same time."""
+"""DRAWING.md, Posting lists: they are right while calls open, drop and recompute TaskQueues at the same time."""
 
 import random
 import threading

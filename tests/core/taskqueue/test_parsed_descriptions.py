@@ -207,7 +207,7 @@ def test_definitions_that_were_tested_are_not_written_down_again(connect: Connec
 
 
 def test_the_calls_that_keep_and_find_a_description_have_the_same_hash(q: Calls) -> None:
-    """Otherwise each match would look for the description twice: right, but slow."""
+    """Otherwise each match would look for the description twice, which is right but slow."""
     identified(q)
     q.insert(1)
     q.match(Site="S", CPUTime=0)

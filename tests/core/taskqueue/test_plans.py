@@ -53,7 +53,7 @@ def _load(q: Calls, dsn: str, analysed: bool) -> None:
         {"requirements": _small(n), "jobs": [[25_001 + 50 * n + i, 1 + i % 10] for i in range(50)]} for n in range(500)
     ]
     assert q.call("insert_jobs", Jsonb([big, *small])) == 50_000
-    # Descriptions that are known, and a caller who is: else the look-up ends before it reads them.
+    # Known descriptions and a known caller: otherwise the look-up ends before it reads them.
     q.rows("select resource.set_identity('default', session_user::text)")
     known = "jsonb_build_object('Site', 'T' || n, 'CPUTime', 1000)"
     of = f"taskqueue.parsed_description_of('default', {known}, resource.identify('default'))"
@@ -65,7 +65,7 @@ def _load(q: Calls, dsn: str, analysed: bool) -> None:
            " group by 1, 2 returning 1")  # fmt: skip
     if analysed:
         q.maintain()  # removes the changes of counts: statistics show job_count_change empty
-    # Another transaction is in flight, as under load: of a hand that knows none, "made by one of these" is false.
+    # Another transaction is in flight, as under load: for a hand that knows none, "made by one of these" is false.
     with psycopg.connect(dsn) as other:
         for connection in (other, q.connection):  # a snapshot lists what began before the last that has ended
             connection.execute("select pg_current_xact_id()")
@@ -338,7 +338,7 @@ STATEMENTS: dict[str, Hot] = {
     "the change of the count by a wanted job": Hot("take_job", {}, buffers=6),
     "whether the queue is empty": Hot(
         "drop_task_queue_if_empty", {"job": ["job_order: setup task_queue_id"]}, buffers=6,
-        custom="job",  # of a queue that holds half of all jobs any index gives one at once
+        custom="job",  # any index finds a job of a queue that holds half of all jobs at once
     ),
     "the definitions to be kept": Hot(
         "new_matching", {"definition": [DEFINITION]}, buffers=220,  # two a definition, before PostgreSQL 17
@@ -488,8 +488,8 @@ def value_of(q: Calls, given: str, type_name: str) -> str:
 
 
 def measured(q: Calls, mode: str, prepared: Prepared) -> Node:
-    """The plan of a statement with parameters, as a cached plan of a function gets it, and what it read; nothing is
-    left of what it did."""
+    """The plan of a statement with parameters, as a cached plan of a function gets it, and what it read; its
+    effects are undone."""
     types = f"({', '.join(prepared.types)})" if prepared.types else ""
     values = f"({', '.join(prepared.values)})" if prepared.values else ""
     explain = f"explain (format json, verbose, analyze, buffers, timing off) execute hot{values}"
@@ -528,7 +528,7 @@ def way(scan: Node) -> str:
 
 
 def calls_left(q: Calls, root: Node) -> set[str]:
-    """Functions of ours that the planner could not look into: what they do is neither planned nor cheap."""
+    """Functions of ours that the planner could not inline: their work is neither planned nor cheap."""
     ours = {
         name
         for (name,) in q.rows(
@@ -539,14 +539,14 @@ def calls_left(q: Calls, root: Node) -> set[str]:
 
 
 def kept_in_order(root: Node, allowed: set[str]) -> None:
-    """Nothing is sorted, hashed or aggregated but what is known to be a handful."""
+    """Nothing is sorted, hashed or aggregated except relations known to be small."""
     for node in nodes(root):
         if "Sort" in node["Node Type"] or node["Node Type"] in {"Hash", "Merge Join", "WindowAgg", "Aggregate"}:
             assert tables(node) <= allowed, f"{node['Node Type']} over {tables(node) - allowed}"
 
 
 def rows_read(root: Node, table: str) -> float:
-    """How many rows of a table a plan read, rows removed by a filter included."""
+    """The number of rows of a table that a plan read, including those that a filter removed."""
     counted = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
     return sum(
         float(scan["Actual Loops"] * sum(scan.get(rows, 0) for rows in counted)) for scan in scans_of(root, table)
@@ -601,7 +601,7 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
         assert buffers(root) <= hot.buffers
 
 
-CALLS = {  # functions that a function of the match runs in its statements; theirs are looked at by themselves
+CALLS = {  # functions that a function of the match runs in its statements; their statements are checked separately
     "match_job": {"draw_of_few", "jobs_of_answer", "leased_jobs", "lease_for_resource"},
     "draw_on": {"draw_rest", "wanted_task_queue"},
     "lease_for_resource": {"leased_jobs"},
@@ -639,7 +639,7 @@ def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, funct
 def test_a_value_that_is_used_twice_is_computed_once(
     skewed: Calls, mode: str, name: str, function: str, times: int
 ) -> None:
-    """Without its fence a subquery is pulled up: what it computes stands wherever it is used. A draw is two hashes."""
+    """Without its fence a subquery is pulled up, and computed wherever its value is used. A draw is two hashes."""
     root = measured(skewed, mode, statement_of(skewed, STATEMENTS[name]))
     assert json.dumps(root).count(f"{function}(") <= times
 
@@ -688,7 +688,7 @@ def test_a_card_costs_the_same_whatever_the_jobs(
 @STATISTICS
 @MODE
 def test_cards_that_are_taken_together_are_locked_once(skewed: Calls, mode: str, analysed: bool, queue: str) -> None:
-    """A hand is read once for all jobs asked for together, and of its cards no more than those."""
+    """A hand is read once for all jobs requested together, and only as many cards as jobs are read."""
     given = streams(queue, 5)
     root = measured(skewed, mode, statement_of(skewed, STATEMENTS["cards together"], v_left=given))
     assert (rows_read(root, "hand"), rows_read(root, "job")) == (1, 5)
@@ -719,7 +719,7 @@ def test_dealing_costs_the_same_whatever_the_jobs(skewed: Calls, mode: str, anal
 def test_a_match_reads_a_handful_of_rows_where_there_are_hundreds_of_queues(
     skewed: Calls, analysed: bool, call: str, most: dict[str, int]
 ) -> None:
-    """The whole call, with what no statement alone shows: how often each runs."""
+    """The whole call is measured, which also shows how often each statement runs."""
     matches = 50
     most = {**most, "posting": 3, "task_queue": 4, "definition": 4, "hand": 4}
     if not is_old(skewed):  # see BEFORE_17

@@ -30,7 +30,7 @@ def at(q: Calls) -> At:
 
 
 def find(q: Calls) -> dict[str, int]:
-    """Do as the loops: roll up resources that asked over ten seconds ago, and look for reasons."""
+    """Do the work of the loops: roll up resources that asked over ten seconds ago, and look for reasons."""
     q.maintain()
     return dict(q.rows("select step, changed from taskqueue.find_reasons(%s, '1 minute')", q.setup))
 

@@ -210,7 +210,7 @@ def test_only_the_imported_setup_is_found_after_it_comes_from_another_server(
 
 @pytest.mark.slow
 def test_definitions_of_another_setup_are_not_drawn(rolled_back: psycopg.Connection[Any]) -> None:
-    """After eight candidates that do not match, where the other setup has the number of a lower TaskQueue here."""
+    """Eight candidates fail first. The other setup has a definition with the number of a lower TaskQueue here."""
     q, other = Calls(rolled_back), Calls(rolled_back, "other")
     count_from(q, task_queue=1, definition=1)
     for n in range(1, 10):

@@ -1,4 +1,4 @@
-"""SHARES.md, Priority of a TaskQueue: priorities against a small computation in Python."""
+"""SHARES.md, Priority of a TaskQueue: priorities compared with a small computation in Python."""
 
 import random
 from collections import defaultdict
