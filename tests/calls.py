@@ -41,7 +41,7 @@ SERVICE_PASSWORD = "not a secret"
 def let_the_service_log_in(connection: Connection) -> None:
     """Give broker_service its password, the same in all tests: roles belong to the whole server.
 
-    Another process may change the role at the same moment: PostgreSQL refuses one of the two, which tries again.
+    Another process may change the role at the same moment: PostgreSQL refuses one of the two, and that one tries again.
     """
     for _ in range(200):
         with suppress(psycopg.errors.InternalError):
@@ -88,7 +88,7 @@ def resource(**keys: Any) -> dict[str, Any]:
 
 
 def group(name: str) -> dict[str, Any]:
-    """Owner and group for a queue whose priority is the share of its group: the only queue of its only owner."""
+    """Owner and group of a queue whose priority is the share of its group: it is the only queue of the only owner."""
     return {"OwnerDN": f"owner of {name}", "OwnerGroup": name}
 
 
@@ -109,12 +109,12 @@ class Calls:
         return value
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """A function of the schema that returns one value; the setup goes first."""
+        """Call a function of the schema that returns one value; the setup is its first argument."""
         marks = ", ".join(["%s"] * (1 + len(arguments)))
         return self.value(f"select taskqueue.{function}({marks})", self.setup, *arguments)
 
     def call_rows(self, function: str, *arguments: Any) -> list[Any]:
-        """A function of the schema that returns rows; the setup goes first."""
+        """Call a function of the schema that returns rows; the setup is its first argument."""
         marks = ", ".join(["%s"] * (1 + len(arguments)))
         return self.rows(f"select * from taskqueue.{function}({marks})", self.setup, *arguments)
 
@@ -128,7 +128,7 @@ class Calls:
         )  # fmt: skip
 
     def insert_many(self, job_ids: Iterable[int], priority: int = 1, **keys: Any) -> int:
-        """insert_jobs with one group of jobs with equal requirements; returns how many."""
+        """insert_jobs with one group of jobs with equal requirements; returns their number."""
         jobs = [[job_id, priority] for job_id in job_ids]
         return int(self.call("insert_jobs", Jsonb([{"requirements": requirements(**keys), "jobs": jobs}])))
 
@@ -139,7 +139,7 @@ class Calls:
         return Match(*found[0]) if found else None
 
     def take(self, **keys: Any) -> Match:
-        """match_job where there must be a match."""
+        """match_job; no match is an error."""
         match = self.match(**keys)
         assert match is not None, f"nothing matches {keys}"
         return match
@@ -227,7 +227,7 @@ class Calls:
             self.connection.rollback()
 
     def refuses(self, call: Callable[[], Any], code: str, *words: str) -> None:
-        """The call is refused with this SQLSTATE and a hint, and the message has the words."""
+        """The call is refused with this SQLSTATE and a hint, and the message contains the words."""
         found, message = self.refusal(call)
         assert (found, [word for word in words if word not in message]) == (code, []), message
 

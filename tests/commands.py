@@ -16,7 +16,7 @@ from typer import testing
 from broker.cli.program import app
 from broker.cli.shared.options import Options, options
 
-# Typer builds the tree of all commands again for each call: three quarters of the time of a call within a process.
+# Typer builds the tree of all commands for each call, which takes three quarters of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
@@ -48,13 +48,13 @@ def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:
 
 
 def as_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the options of the program as they are when it starts; the test before and the test after see no others."""
+    """Reset the options of the program to those at its start, before and after the test."""
     for name, value in vars(Options()).items():
         monkeypatch.setattr(options, name, value)
 
 
 def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A function that runs a command on a database: `cli("queues", "--json")`; `stdin=` is what it reads."""
+    """A function that runs a command on a database: `cli("queues", "--json")`; `stdin=` is its standard input."""
     monkeypatch.setenv("BROKER_DSN", dsn)
     as_new(monkeypatch)
 

@@ -2,14 +2,14 @@
 
 | fixture | meaning |
 | --- | --- |
-| `dsn` | the DSN of a fresh database, or of one that is as new, for programs and pools; the login is a superuser |
+| `dsn` | the DSN of a fresh database, or of one like new, for programs and pools; the login is a superuser |
 | `db` | a psycopg connection to it, autocommit |
 | `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
-| `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
-| `full` | `Calls` on a database that `load(q)` of the test's module filled, once in a process; undone after each test |
+| `rolled_back` | a connection to a database that the worker's tests share, rolled back after each test (1 ms) |
+| `full` | `Calls` on a database that `load(q)` of the test's module filled once per process; each test is undone |
 | `gridded` | `db` with a small synthetic grid in the setup `grid` |
 | `cli` | runs a command in this process, against the test's database: `cli("queues", "--json")` |
-| `as_role` | has the commands that follow run as a role: `as_role("broker_viewer")` |
+| `as_role` | runs the following commands as a role: `as_role("broker_viewer")` |
 | `terminal` | makes what commands print go to a terminal of 80 columns |
 | `small_world` | the name of a database with the small world of the fuzzers, to clone |
 | `installed_home` | the home of a stopped server with pgbroker, to copy |
@@ -20,16 +20,17 @@
 | `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
 
-Tests in a folder whose name is in _REUSING share one database a worker, which is as new for each test (reused.py):
+Tests in a folder whose name is in _REUSING share one database per worker, which is like new for each test (reused.py):
 functions stay compiled, and programs stay connected. The mark `own_database` gives a test a fresh one.
 
-A test's databases are dropped after it: two thousand of them would fill the memory or the disk that they lie in, and
+A test's databases are dropped after it: two thousand of them would fill the memory or the disk that holds them, and
 autovacuum would visit one after the other. The server is thrown away at the end. See throwaway.py.
 
-A run of all tests makes as many examples as it has time for. More, by hand, in the environment: BROKER_TEST_EXAMPLES
+A run of all tests makes as many examples as it has time for. Variables of the environment ask for more:
+BROKER_TEST_EXAMPLES
 (tests/core/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
 for), BROKER_TEST_DRAWS=2000 (the draw), BROKER_TEST_FUZZ=100000 (calls with hostile arguments),
-BROKER_TEST_FUZZ_COMMANDS=5000 (the same of command lines), BROKER_TEST_FUZZ_SERVICE=2000 (calls of each operation of
+BROKER_TEST_FUZZ_COMMANDS=5000 (hostile command lines), BROKER_TEST_FUZZ_SERVICE=2000 (calls of each operation of
 the service, tests/service/fuzz), BROKER_TEST_ALL_RACES=1, BROKER_TEST_KILL_SECONDS=600, BROKER_TEST_FAILOVERS=5
 (tests/cluster), JOB_WORLDS, TASK_WORLDS, ANALYSIS_WORLDS=2000 (worlds that the engine and the models decide).
 BROKER_TEST_DIRACX names an interpreter that has DiracX's client (tests/service/test_diracx.py).
@@ -71,7 +72,7 @@ _RUN = "BROKER_TEST_RUN"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the server once a run: in the process that runs the tests, or that starts the workers which do."""
+    """Start the server once per run, in the process that runs the tests or starts the workers."""
     if config.option.collectonly or config.option.help:
         return
     if not hasattr(config, "workerinput"):
@@ -132,7 +133,7 @@ _as_admin: list[psycopg.Connection[Any]] = []
 
 
 def _run_as_admin(statement: sql.Composed) -> None:
-    """This process keeps the connection: to connect twice a test took a tenth of the time of its database."""
+    """This process keeps the connection: two connections per test took a tenth of the time of its database."""
     if not _as_admin or _as_admin[0].closed:
         _as_admin[:] = [_admin()]
     _as_admin[0].execute(statement)
@@ -171,7 +172,7 @@ _installed = postgresql_noproc(load=[_install])
 
 @pytest.fixture(scope="session")
 def template(_installed: NoopExecutor) -> str:
-    """The name of a database that holds pgbroker and nobody connects to; each worker has its own."""
+    """The name of a database that holds pgbroker and to which nobody connects; each worker has its own."""
     return _installed.template_dbname
 
 
@@ -192,7 +193,7 @@ def new_database(
 ) -> Iterator[Callable[..., str]]:
     """A function that makes a fresh database, a clone of the template (or of another database), and returns its DSN.
 
-    kept: other tests of the module use it, too.
+    kept: other tests of the module use the database, too.
     """
     installed = template
     made: list[str] = []
@@ -240,7 +241,7 @@ def reuses(path: Path) -> bool:
 
 
 class _Kept:
-    """The database that the worker's tests share; another one after a test that left it changed."""
+    """The database that the worker's tests share; it is replaced after a test that left it changed."""
 
     def __init__(self) -> None:
         self.database: Reused | None = None
@@ -277,7 +278,7 @@ def reused(
 
 @pytest.fixture
 def dsn(reused: Reused | None, new_database: Callable[..., str]) -> str:
-    """The DSN of a database that holds pgbroker and nothing else: a fresh one, or one that is as new (reused.py)."""
+    """The DSN of a database that holds pgbroker and nothing else: a fresh one, or one like new (reused.py)."""
     return reused.dsn if reused else new_database()
 
 
@@ -331,12 +332,12 @@ def _shared_dsn(template: str, worker_id: str) -> str:
 
 
 class _Session:
-    """A connection that one test after the other gets, as new; but functions stay compiled, and catalogs known."""
+    """A connection that one test after another gets like new, but with functions compiled and catalogs cached."""
 
     _AS_NEW = """reset session authorization; reset all; close all; unlisten *; select pg_advisory_unlock_all();
                  discard temp; discard sequences"""
-    # ANALYZE and autovacuum count rows in place, even if these are rolled back. From their counts in earlier tests the
-    # planner takes full tables for empty: each queue that a test opens costs more than the last.
+    # ANALYZE and autovacuum count rows in place, even if these are rolled back. By the counts of earlier tests the
+    # planner takes full tables to be empty: each queue that a test opens costs more than the last.
     _NEVER_COUNTED = """
         update pg_class set relpages = 0, reltuples = case relkind when 'r' then -1 else 0 end
          where oid >= 16384 and (relkind = 'r' and reltuples <> -1 or relkind = 'i' and reltuples > 0)
@@ -348,7 +349,7 @@ class _Session:
 
     @contextmanager
     def lent(self) -> Iterator[psycopg.Connection[Any]]:
-        """The connection; the test after one that closed it gets another."""
+        """The connection; a new one if the last test closed it."""
         connection, self._connection = self._connection or psycopg.connect(self._dsn), None
         connection.execute("select 1")  # a transaction is open, so that no block of the program commits
         yield connection

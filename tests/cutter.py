@@ -1,4 +1,4 @@
-"""A TCP proxy in front of the server that loses an answer: the call is done, the client never hears."""
+"""A TCP proxy in front of the server that loses an answer: the call is done, but the client does not learn of it."""
 
 import contextlib
 import socket

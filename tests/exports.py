@@ -89,6 +89,6 @@ METRICS: dict[str, Any] = {
 
 
 def held(db: Connection, setup: str = "default") -> dict[str, Any]:
-    """The world that a setup holds, as a dump has it."""
+    """The world that a setup holds, as a dump shows it."""
     found: dict[str, Any] = json.loads("".join(world.dump(db, setup)))
     return found

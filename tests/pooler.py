@@ -35,7 +35,7 @@ pidfile = {folder}/pid
 
 
 class Pooler:
-    """One PgBouncer. Its pools hold `size` connections a user and database: fewer than the tests' clients, so that
+    """One PgBouncer. Its pools hold `size` connections per user and database, fewer than the tests' clients, so that
     they are shared."""
 
     def __init__(self, server_dsn: str, size: int = 4) -> None:
@@ -78,7 +78,7 @@ class Pooler:
 
     def _start(self) -> subprocess.Popen[bytes]:
         assert PROGRAM
-        runs_as = account.of(self._folder)  # it refuses to run as root, too
+        runs_as = account.of(self._folder)  # it refuses to run as root, like PostgreSQL
         process = subprocess.Popen(
             [PROGRAM, "-q", str(self._folder / "pgbouncer.ini")],
             user=runs_as.uid,

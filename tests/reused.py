@@ -1,11 +1,11 @@
-"""A database that one test after the other gets as new: rows that a test stored are removed after it.
+"""A database that one test after another gets like new: the rows that a test stored are removed after it.
 
 A fresh database costs 60 ms of CPU, and up to half a second more until its sessions have compiled the functions that a
-test calls. A reused one costs half of that, and keeps a session whose functions stay compiled. As new means:
+test calls. A reused one costs half of that, and keeps a session whose functions stay compiled. Like new means:
 
 - each table has the rows that it was installed with, and each sequence its first value;
 - the planner has no statistics that a test made, and no file is much longer than it was;
-- no other session is there.
+- there is no other session.
 
 A test that changed anything else (an object, a right, a setting of the database, a partition) leaves catalogs that
 differ from those before. Then the database is thrown away and the next test gets a fresh one.
@@ -97,7 +97,7 @@ _AS_NEW: LiteralString = """reset session authorization; reset all; close all; u
 class Reused:
     """The database, and a session in it.
 
-    lasting: logins whose sessions stay when they are idle: those of a program that serves one test after the other.
+    lasting: logins whose idle sessions stay; they belong to a program that serves one test after another.
     """
 
     def __init__(self, dsn: str) -> None:
@@ -135,7 +135,7 @@ class Reused:
             return False
         row = self._keeper.execute("select pg_temp.restore()::text[]").fetchone()
         assert row
-        if row[0]:  # deleted rows stay in the file: the planner would go by its length
+        if row[0]:  # deleted rows stay in the file, and the planner would go by its length
             self._keeper.execute(f"vacuum (index_cleanup on) {', '.join(row[0])}".encode())
         self._keeper.execute(_COUNT_AS_BEFORE)
         self._shape = self._as_it_is()

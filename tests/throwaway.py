@@ -1,7 +1,7 @@
-"""The server of a test run: one, thrown away at its end, however the run ends.
+"""The one server of a test run, which is removed at the end of the run, however it ends.
 
-BROKER_TEST_DSN       a server given: databases are made on it and dropped at the end (the login must be a superuser)
-BROKER_TEST_SERVER    else which programs: `embedded` (the wheel's, the default), `debian` (the newest of
+BROKER_TEST_DSN       a given server: databases are made on it and dropped at the end (the login must be a superuser)
+BROKER_TEST_SERVER    otherwise the programs: `embedded` (the wheel's, the default), `debian` (the newest of
                       /usr/lib/postgresql), or a folder that holds postgres and initdb
 
 Its files, and every temporary file of the run, lie in memory where there is enough of it; BROKER_TEST_MEMORY=off leaves
@@ -57,12 +57,12 @@ def new_home(name: str, installation: Installation | None = None) -> Iterator[Pa
 
 
 MEMORY = Path("/dev/shm")
-_ROOM = 4 * 2**30  # for a run of two workers; one took 2.4 GB at most, with its programs and all that was cached
+_ROOM = 4 * 2**30  # for a run of two workers; a run took 2.4 GB at most, with its programs and caches
 _LEFT = 3 * 2**30  # for the programs of the tests, and others on this machine
 
 
 def folder_for_much() -> Path | None:
-    """The file system in memory, if a run may fill it; None if temporary files belong where they usually lie.
+    """The file system in memory, if a run may fill it; None if temporary files stay in their usual place.
 
     A test's database is a thousand small files. On a disk they cost the kernel ten times the CPU of memory.
     """
@@ -103,7 +103,7 @@ class Throwaway:
         self.server = embedded.up(self.home, installation=programs(choice), settings=NOT_DURABLE)
 
     def remove(self) -> None:
-        """Stop the server. Its data goes afterwards: a slow disk takes minutes for the files of all tests."""
+        """Stop the server. Its data is removed later, since a slow disk needs minutes for the files of all tests."""
         assert self._remover.stdin and self._remover.stdout
         self._remover.stdin.close()
         self._remover.stdout.read()

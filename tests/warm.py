@@ -1,6 +1,6 @@
 """`broker` without the start of Python: a process that has imported the program forks once for each command line.
 
-Most commands work for a tenth of a second, and Python needs three quarters of one to import the program before. `Warm`
+Most commands take a tenth of a second, but Python needs three quarters of a second to import the program. `Warm`
 makes a folder with a program `broker` in it, to be put in front of PATH: it hands its arguments, folder, environment
 and standard streams over, and ends with the exit code of the command. The command runs as it does in a program of its
 own: in its own process, from `broker.cli.main` on. Signals are not passed on; the command is ended when its caller is.
@@ -89,8 +89,8 @@ def _serve(address: str) -> None:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen(16)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that serve a command
-    gc.freeze()  # else a collection in each fork copies all that was imported
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for processes that serve a command
+    gc.freeze()  # otherwise a garbage collection in each fork copies all imported objects
     print("ready", flush=True)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
@@ -167,5 +167,5 @@ def _run(main: Any, words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder, which a program that is installed does not see
+    del sys.path[0]  # this folder, which an installed program does not see
     _serve(sys.argv[1])

@@ -31,7 +31,7 @@ class Alerts:
 
     @property
     def at(self) -> datetime:
-        """The minute that comes next."""
+        """The next minute."""
         return NOON + self.minute * MINUTE
 
     def sample(self, values: Mapping[Series, float]) -> None:
@@ -81,7 +81,7 @@ class Alerts:
         self.rule(name, enabled=True, **columns)
 
     def states(self) -> dict[str, str]:
-        """State by the value of the label, of the last alert of each."""
+        """Value of the label -> state of its last alert."""
         rows = self.q.rows("select labels, state from alert.alert_now where setup = %s order by alert_id", self.q.setup)
         return {next(iter(labels.values()), ""): state for labels, state in rows}
 

@@ -60,7 +60,7 @@ def test_shipped_rules_are_rules_of_prometheus(alerts: Alerts, tmp_path: Path) -
 
 
 def some_minutes(chance: random.Random) -> list[dict[Series, float]]:
-    """Values that cross the limits of the rules again and again; series begin in some minute."""
+    """Values that cross the limits of the rules again and again; each series begins at a random minute."""
     names = [series("leases_at_site", site=site, state=state) for site in SITES for state in ("matched", "running")]
     names += [series("leases", owner_group="g", state="running")]
     names += [series("oldest_wait", owner_group=name) for name in ("g", "h")]

@@ -17,7 +17,7 @@ HOOK = {"kind": "webhook", "address": "https://chat.example.org/hook"}
 
 @pytest.fixture
 def alerts(db: Db) -> Alerts:
-    """A committed setup with a rule, a target, and a minute that is not judged."""
+    """A committed setup with a rule, a target, and a minute that is not judged yet."""
     alerts = Alerts(Calls(db))
     alerts.only("many", figure="leases_at_site", by_label="site", above=10, summary="many at {site}")
     alerts.target("chat", **HOOK)
@@ -71,7 +71,7 @@ def test_a_target_removed_during_a_send_leaves_nothing_to_note(alerts: Alerts, d
 
 @pytest.mark.slow
 def test_a_rule_set_twice_at_once_has_one_row(alerts: Alerts, db: Db, other: Db) -> None:
-    """The second waits for the first, and neither fails."""
+    """The second call waits for the first, and neither fails."""
     values = json.dumps({"figure": "matches", "above": 5, "summary": "x"})
     call = "select alert.set_rule('default', 'mine', %s)"
     with db.transaction():

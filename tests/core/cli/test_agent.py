@@ -160,7 +160,7 @@ def test_match_takes_many_jobs_and_says_when_no_job_matches(cli: Cli, db: Connec
 
 @pytest.mark.slow
 def test_match_warns_of_a_site_that_no_queue_or_limit_names(cli: Cli, db: Connection, as_role: AsRole) -> None:
-    """Jobs of any site hide that a site is misspelt."""
+    """Jobs that may run at any site hide a misspelt name of a site."""
     calls = Calls(db)
     calls.insert_many(range(1, 7))
     ask = ("match", "--cpu-time", 1000, "--site")

@@ -1,4 +1,4 @@
-"""JSON that no command takes: one clear line, nothing stored, no traceback."""
+"""JSON that no command accepts gives one clear line and no traceback, and stores nothing."""
 
 import json
 from typing import Any

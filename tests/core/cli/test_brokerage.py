@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def task_of(db: Connection, status: str) -> int:
-    """A task that the last run decided so."""
+    """A task to which the last run gave this status."""
     query = "select example from brokerage.outcomes where status = %s order by run_id desc limit 1"
     [(task,)] = db.execute(query, [status]).fetchall()
     return int(task)

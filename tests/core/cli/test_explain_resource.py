@@ -1,4 +1,4 @@
-"""`broker explain --site S`: waiting jobs that a resource may get, most first, and conditions that keep others away."""
+"""`broker explain --site S`: the waiting jobs that a resource may get, and the conditions that exclude others."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.commands import Cli
 
 
 def insert(db: Connection, first: int, jobs: int, **requirements: object) -> None:
-    """Jobs with these requirements, numbered from the first on."""
+    """Insert jobs with these requirements; their ids begin with `first`."""
     asked = {"Owner": "/CN=u", "OwnerGroup": "g", "OwnerDN": "/CN=u", "CPUTime": 1000, **requirements}
     for number in range(first, first + jobs):
         db.execute("select taskqueue.insert_job('default', %s, %s)", [number, Jsonb(asked)])

@@ -28,7 +28,7 @@ WORLD = {
 
 @pytest.fixture
 def decided(db: Connection) -> Connection:
-    """Run 1 has decided task 1 for real, run 2 dry, when B was online."""
+    """Run 1 has decided task 1 for real; run 2 was a dry run, while B was online."""
     world.load(db, [WORLD])
     db.execute("call brokerage.broker_jobs('s', '{1}', p_seed => 1)")
     db.execute("update resource.queue set status = 'online' where queue = 'B'")

@@ -14,7 +14,7 @@ NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 @pytest.fixture
 def q(db: Connection, cli: Cli) -> Calls:
-    """Three groups whose jobs grow, for ten minutes of which one is not sampled."""
+    """Three groups with growing numbers of jobs, for ten minutes, one of which is not sampled."""
     q = Calls(db)
     job = 0
     for minute in range(1, 11):

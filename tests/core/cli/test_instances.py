@@ -13,7 +13,7 @@ from tests.commands import Cli
 
 @pytest.fixture
 def connection(cli: Cli, db: Connection) -> Connection:
-    """The shipped catalogue, and 12 steps of a pipeline, and two steps that cannot be placed."""
+    """The shipped catalogue, 12 steps of a pipeline, and two steps that cannot be placed."""
     assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
     jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
     db.execute(

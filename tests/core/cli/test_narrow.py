@@ -1,4 +1,4 @@
-"""The commands that explain and decide, on a terminal of 80x24: every figure is there, and no name is cut."""
+"""The commands that explain and decide, on a terminal of 80x24: every figure is shown, and no name is cut."""
 
 import re
 
@@ -17,7 +17,7 @@ def plain(text: str) -> str:
 
 
 def assert_fits(shown: str) -> None:
-    """Tables, blocks and bars fit; a sentence is left to the terminal, since commands in it are copied."""
+    """Tables, blocks and bars fit; the terminal wraps sentences, since people copy the commands in them."""
     drawn = [line for line in shown.splitlines() if re.search("[│┃━─█]|^  ", line)]
     assert drawn and [line for line in drawn if len(line) > 80] == []
     assert "…" not in shown

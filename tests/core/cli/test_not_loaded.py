@@ -1,4 +1,4 @@
-"""Data that a rule needs and that was not loaded is named as such by `broker load`, `explain` and `assign`."""
+"""`broker load`, `explain` and `assign` name the data that a rule needs and that was not loaded."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Output for people: tables on a narrow terminal lose nothing in silence, and times are shown relative to now."""
+"""Output for people: tables on a narrow terminal lose nothing unnoticed, and times are shown relative to now."""
 
 import datetime
 import re

@@ -1,4 +1,4 @@
-"""`broker up`, `down`, `status`, `dsn`, `psql`, as programs: the whole way with the installed one, the rest warm."""
+"""`broker up`, `down`, `status`, `dsn`, `psql`, run as programs: once as installed, otherwise warm (warm.py)."""
 
 import json
 import os
@@ -22,7 +22,7 @@ INSTALLED = [sys.executable, "-c", "from broker.cli.program import main; main()"
 
 @pytest.fixture
 def program(warm: Path) -> list[str]:
-    """The program without its start."""
+    """The program without the time of its start (warm.py)."""
     return [str(warm / "broker")]
 
 

@@ -22,7 +22,7 @@ from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.core.lifecycle import grids
 
-SECONDS = 60  # until a picture must have come
+SECONDS = 60  # to wait for a picture
 
 
 class Screen:
@@ -177,7 +177,7 @@ def test_top_shows_sites_shares_waiting_jobs_and_loops(
 def test_top_fits_with_many_sites_and_a_long_setup(
     cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A live picture is cropped at the height of the terminal: the longest wait would be lost in silence."""
+    """A live picture is cropped at the height of the terminal: the longest wait would be lost unnoticed."""
     monkeypatch.setattr("broker.cli.top.time.sleep", lambda seconds: None)
     setup = "a-setup-of-a-rather-long-name-" * 3
     q = Calls(db, setup)

@@ -26,7 +26,7 @@ def queue(**fields: Any) -> Row:
 
 
 def a_world(**sections: Any) -> Row:
-    """A task that the queues A and B take, and C does not."""
+    """A task that the queues A and B accept and C rejects."""
     usual = {
         "queues": {"A": queue(), "B": queue(storage_site="FAR"), "C": queue(status="test"), "D_TEST": queue()},
         "storages": {"DISK": {"site": "NEAR", "space_free": 10_000, "space_total": 20_000}},
@@ -380,7 +380,7 @@ def test_comparing_runs_refuses_an_unknown_run(gridded: Connection, missing: int
 
 @pytest.mark.slow
 def test_a_world_laid_over_a_setup_changes_only_the_given_fields(db: Connection) -> None:
-    """One field of a queue, not the whole queue: its storages and pilots stay."""
+    """Only one field of a queue changes: its storages and pilots stay."""
     files = {"files": [{"lfn": "f"}], "replicas": {"DISK": {}}}
     world.load(db, [a_world(setup="w", datasets={"d": files}, tasks=[{"id": 1000, "nucleus": "NUC", "input": ["d"]}])])
     change = {"queues": {"A": {"maxtime": 999_999, "maxrs": 5}}}

@@ -383,7 +383,7 @@ def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) 
 
 @pytest.mark.slow
 def test_many_threads_work_through_pgbouncer_in_transaction_mode(dsn: str, pooler: Pooler, db: Connection) -> None:
-    """PgBouncer before 1.21 mixes up prepared statements, and calls ran as other calls: behind it none is prepared."""
+    """PgBouncer before 1.21 mixes up prepared statements, so that calls ran as others: none is prepared behind it."""
     Calls(db).insert_many(range(1, 201))
     with JobAgent("default", pooler.dsn(dsn), connections=12) as agent, ThreadPoolExecutor(12) as threads:
 

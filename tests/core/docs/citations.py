@@ -1,4 +1,4 @@
-"""Citations: what the texts of the repository name as their sources, and whether a reader has it.
+"""Citations: the sources that texts of the repository name, and whether a reader can find them.
 
 A citation of ours is `PAGE.md`, `PAGE.md#anchor` or `PAGE.md, Heading`; the page is named by as much of the end of its
 path as makes it unique (`MATCHING.md`, `rules/network.md`). A citation of others begins with a line of
@@ -15,7 +15,7 @@ from tests.core.docs import pages as docs
 from tests.core.docs.pages import ROOT, Page
 
 _PAGE = r"[\w./-]*\w\.md"
-# A heading may go on in the next line; a citation behind it is one of its own.
+# A heading may continue in the next line; a citation behind it is a separate one.
 _OURS = re.compile(rf"(?<![\w/.-])({_PAGE})(?:#([\w-]+)(?!\w)|, (?=([A-Z][^;)\"']{{0,99}}))|(?!\w))")
 _SOURCE = re.compile(r"\bSource: (.+?)(?:\.\s|\.?$|\.?'|\.?\"\"\")", re.DOTALL)
 
@@ -71,7 +71,7 @@ def _begins(text: str, title: str) -> bool:
 
 
 def unresolved(name: str, text: str) -> Iterator[str]:
-    """Citations of a text that its reader does not find, with their lines. In Python, comments and docstrings cite."""
+    """Citations of a text that its reader cannot find, with their lines. In Python, comments and docstrings count."""
     for found in FORBIDDEN.finditer(text):
         yield f"{name}:{_line(text, found.start())}: {found[0]}"
     words = _comments(text) if name.endswith(".py") else text

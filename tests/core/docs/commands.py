@@ -30,7 +30,7 @@ def of_prose(text: str) -> Iterator[list[str]]:
 
 
 def _outside_quotes(text: str) -> str:
-    """The text up to the end of its command; a quotation ends none."""
+    """The text up to the end of its command, which is never within quotes."""
     quote, end = "", len(text)
     for number, letter in enumerate(text):
         if quote:
@@ -60,7 +60,7 @@ def _groups() -> set[str]:
     return {known.rpartition(" ")[0] for known in _tree()} | {"broker"}
 
 
-_root = cache(commands.root)  # Typer builds the tree of all commands again for each call
+_root = cache(commands.root)  # Typer builds the tree of all commands for each call
 
 
 def wrong(words: list[str]) -> str | None:

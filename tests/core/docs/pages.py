@@ -65,7 +65,7 @@ class Page:
                 yield target
 
     def external_links(self) -> set[str]:
-        """Links to the web, also bare ones; those in code are none."""
+        """Links to the web, also bare ones; links in code do not count."""
         return set(_BARE_LINK.findall(_without_code(self.prose)))
 
     @property
@@ -80,7 +80,7 @@ class Page:
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading: GitHub's, which the site has, too."""
+    """The anchor of a heading: GitHub's, which the site uses, too."""
     words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words))
 

@@ -1,7 +1,7 @@
 """The commands on pages work: the blocks of a page are run from top to bottom, in a folder and a database.
 
-Blocks marked sh, python and sql are run, each by its own program, of the first page and of the pages below broker/docs
-and sql/ that are not generated. A page needs nothing for that. It names its prerequisites in comments anywhere:
+Blocks marked sh, python and sql are run, each by its own program. They come from the first page and from the pages
+below broker/docs and sql/ that are not generated. A page names its prerequisites in comments anywhere:
 
     <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
     <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
@@ -14,7 +14,8 @@ A block that cannot be run has the reason before it, and a line in not_run.txt:
 
     <!-- not run: it asks for a password -->
 
-Roles belong to the whole server. Those that a page creates are dropped after it, so two pages create none of one name.
+Roles belong to the whole server. Those that a page creates are dropped after it, and two pages create none of the same
+name.
 """
 
 import os
@@ -74,7 +75,7 @@ def roles_of(page: Page) -> list[str]:
 
 
 def before(page: Page) -> Iterator[Page]:
-    """The pages that a page builds on, the first first."""
+    """The pages that a page builds on, in the order in which they are run."""
     for name in page.directives("with"):
         other = docs.by_name()[Path(os.path.normpath(page.path.parent / name)).relative_to(ROOT).as_posix()]
         yield from before(other)
@@ -227,7 +228,7 @@ def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_warm_program_does_the_same_as_the_installed_program(dsn: str, tmp_path: Path, warm: Path) -> None:
-    """Pages are run with the first, readers type the second: arguments, streams, variables, folder and exit codes."""
+    """The tests run pages with the warm program: arguments, streams, variables, folder and exit codes are the same."""
     commands = [
         "broker nonsense",
         "cd /; echo '{\"x\": 1}' | BROKER_SETUP=other broker load - 2>&1",

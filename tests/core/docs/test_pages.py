@@ -72,7 +72,7 @@ def test_a_page_has_one_title(page: Page) -> None:
 
 
 def test_a_query_of_all_task_queues_shows_the_oldest_few() -> None:
-    """monitor.oldest_job has a row a TaskQueue: hundreds on a grid."""
+    """monitor.oldest_job has one row per TaskQueue, that is hundreds on a grid."""
     queries = [
         query
         for page in docs.pages()

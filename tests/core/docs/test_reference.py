@@ -26,7 +26,7 @@ def _entry(text: str, name: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """A text without the lines that it is wrapped in."""
+    """A text with its wrapped lines joined."""
     return re.sub(r"\n *(?=\S)", " ", text)
 
 

@@ -200,7 +200,7 @@ class Arguments:
         return chosen
 
     def bad(self, function: str, name: str, kind: str) -> str | None:
-        """An argument that is wrong, or wrong in a place."""
+        """An argument that is wrong as a whole or in one place."""
         rng = self.rng
         if rng.random() < 0.12:
             return None

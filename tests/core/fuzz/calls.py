@@ -20,7 +20,7 @@ from tests.core.fuzz.arguments import Arguments, Known
 Connection = psycopg.Connection[Any]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 DOCUMENTED = re.compile("PB00[1-6]$")  # nobody else is there to lock or to change anything, and roles may call
-SELDOM = {  # share of calls of the others: slow ones, and those that end the world
+SELDOM = {  # calls per call of another function: slow ones, and those that end the world
     "taskqueue.remove_setup": 0.1, "brokerage.refresh_statistics": 0.02, "taskqueue.refresh_statistics": 0.02,
     "lifecycle.maintain": 0.1, "taskqueue.maintain": 0.1, "brokerage.maintain": 0.1, "lifecycle.watch": 0.05,
     "brokerage.broker": 0.4, "brokerage.broker_jobs": 0.4, "brokerage.broker_tasks": 0.4, "brokerage.explain": 0.4,
@@ -74,7 +74,7 @@ _NOTHING_GIVEN = re.compile(
 
 
 def names_a_value(message: str, arguments: Sequence[str | None]) -> bool:
-    """Whether a message shows, at least in part, a value that was given, or that it was not given."""
+    """Whether a message shows, at least in part, a value that was given, or says that none was given."""
     if _NOTHING_GIVEN.search(message):
         return True
     message += message.replace("''", "'").replace("\\\\", "\\")  # values are quoted in one way or another
@@ -133,7 +133,7 @@ class Fuzzer:
                 known.read(self.db)
             if number % 250 == 249:
                 self.look(number)
-            rng = Random(f"{self.seed}, call {number}")  # so that a call stays what it is when one before it changes
+            rng = Random(f"{self.seed}, call {number}")  # so that a call stays the same when an earlier one changes
             [function] = rng.choices(functions, weights)
             role = rng.choice(function.roles)
             given = Arguments(rng, known).of_call(function.name, function.parameters)

@@ -1,4 +1,4 @@
-"""Hostile values, and valid JSON with one or a few places spoilt: what fuzzers of SQL and of the command line share."""
+"""Hostile values, and valid JSON with a few places spoilt, shared by the fuzzers of SQL and of the command line."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ WIDE = "\N{GRINNING FACE}"
 
 
 class Raw(str):
-    """JSON text that no Python value is written as."""
+    """JSON text that cannot be written from a Python value."""
 
 
 def encode(value: Any) -> str:

@@ -32,7 +32,7 @@ def waiting(q: Calls, *ids: int, cores: int = 1, ram: int = 1000, site: str = "C
 
 
 def schedule(q: Calls) -> tuple[int, ...]:
-    """All of the setup: placed, requested, released, waiting, unschedulable."""
+    """Schedule the whole setup: placed, requested, released, waiting, unschedulable."""
     return tuple(q.rows("call instance.schedule('s', p_commit => false)")[0])
 
 

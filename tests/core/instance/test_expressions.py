@@ -23,7 +23,7 @@ def evaluate(db: Connection, expression: str, inputs: dict[str, Any]) -> Any:
 
 
 def expressions() -> st.SearchStrategy[str]:
-    """Random expressions that Python reads alike; no division, which numerics round."""
+    """Random expressions that Python reads alike; none divides, since numerics round quotients."""
     leaf = st.sampled_from([*INPUTS, "2", "7", "0.25", "0"])
 
     def more(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

@@ -305,7 +305,7 @@ def test_the_lower_bound_may_mix_two_instance_types(with_types: Connection) -> N
 
 
 def test_no_instance_can_be_used_over_its_capacity(with_types: Connection) -> None:
-    """By constraint, whoever writes."""
+    """A constraint prevents it, whoever writes."""
     add(with_types, {"id": 1, "cpu": 1, "ram": 100})
     schedule(with_types)
     for column in ("used_cpu", "used_ram"):

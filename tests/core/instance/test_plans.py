@@ -50,7 +50,7 @@ def load(q: Calls) -> None:
 
 
 def read_by(q: Calls, call: str) -> dict[tuple[str, str], int]:
-    """Rows of each table that a call looks at, by keys or not."""
+    """Rows of each table that a call reads, by keys or not."""
     counted = """
         select schemaname, relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables
     """

@@ -50,7 +50,7 @@ def load(db: Connection, setup: str, **options: Any) -> None:
 
 
 def make(db: Connection, setup: str, queue: str = "QA", jobs: int = 1, task: int = 1) -> list[int]:
-    """Make jobs of a task for a queue, as a brokerage run does; the ids of those made."""
+    """Make jobs of a task for a queue, as a brokerage run does; returns their ids."""
     before = set(job_ids(db, setup))
     db.execute(
         "select workload.make_jobs(%s, %s::bigint[], %s::text[], %s::bigint[], 'test')",

@@ -27,7 +27,7 @@ def moved(q: Calls, dry_run: bool = False, most: int | None = None) -> dict[str,
 
 
 def why_not(q: Calls, queue: str = "A") -> Any:
-    """The reason that keeps the jobs of a queue."""
+    """The reason why the jobs of a queue are not moved."""
     return q.value("select why_not from lifecycle.fast_excess('default') where queue = %s", queue)
 
 

@@ -135,14 +135,12 @@ def test_a_share_with_target_0_counts_as_used_999999_as_in_panda(q: Calls) -> No
 def test_a_tree_of_100_levels_is_read(q: Calls) -> None:
     store(q, [(f"s{n}", f"s{n - 1}" if n else None, 1, n) for n in range(100)])
     found = tree(q)
-    assert (
-        found["s99"]["depth"] == 100 and found["s0"]["running"] == 99
-    )  # the own figures of inner shares are not added
+    assert found["s99"]["depth"] == 100 and found["s0"]["running"] == 99  # the inner shares' own figures are not added
     assert behind(q) == ["s99"]
 
 
 def expected_order(shares: list[Share]) -> list[str]:
-    """PanDA's rule in Python: children in the order of what they lack of the whole, all the way down."""
+    """PanDA's rule in Python: at each level, children in the order of the part of the whole that they lack."""
     children: dict[str | None, list[Share]] = {}
     for share in shares:
         children.setdefault(share[1], []).append(share)
@@ -199,7 +197,7 @@ def test_the_part_of_an_idle_share_goes_to_its_siblings_first(q: Calls) -> None:
 def make(
     q: Calls, gshare: str, jobs: int, status: str = "activated", *, first: int = MADE_HERE, cores: int = 1
 ) -> None:
-    """Jobs of a share at a queue of corepower 10, as brokerage makes them, the counts with them."""
+    """Jobs of a share at a queue of corepower 10, as brokerage makes them, with their counts."""
     q.rows("insert into resource.queue (setup, queue) values (%s, 'Q') on conflict do nothing returning 1", q.setup)
     task = first + 1
     q.rows(
@@ -383,7 +381,7 @@ def test_measuring_usage_does_not_change_shares_by_group(q: Calls) -> None:
 
 @pytest.mark.slow
 def test_running_jobs_converge_to_the_targets(db: Connection) -> None:
-    """Jobs of two shares with targets 3:1 wait, 50 slots are all B's; each turn ten jobs end and ten are drawn."""
+    """Jobs of two shares with targets 3:1 wait; at first B has all 50 slots. Per turn ten jobs end, ten are drawn."""
     q = Calls(db)
     store(q, [("A", None, 3, None), ("B", None, 1, None)])
     make(q, "A", 300, "defined")

@@ -43,7 +43,7 @@ def copies(names: str = "abcdef", **replicas: Row) -> Row:
 
 
 def found(number: int, total: int) -> Row:
-    """A copy that has so many files of so many."""
+    """A copy that has `number` files of `total`."""
     return {"found": number, "total": total}
 
 
@@ -161,7 +161,7 @@ def test_defined_jobs_are_assigned_in_the_order_of_their_ids(rolled_back: Connec
         assert [job for (job,) in db.execute(assigned).fetchall()] == expected
 
 
-# A random world, and the law in Python
+# A random world, and the definition in Python
 
 
 def _some(random: Random, number: int, values: list[Any]) -> list[Any]:

@@ -44,7 +44,7 @@ def test_the_token_of_a_lost_match_is_refused(dsn: str, new_database: Callable[.
 
 @pytest.mark.slow
 def test_the_token_of_a_lost_end_ends_the_job_once_more(dsn: str, new_database: Callable[..., str]) -> None:
-    """The agent whose end was lost is still the one that has the job: its call is simply repeated."""
+    """The agent whose end was lost still has the job, so its call is simply repeated."""
     with psycopg.connect(dsn, autocommit=True) as before:
         grids.load(before, "s")
         [job] = grids.make(before, "s")

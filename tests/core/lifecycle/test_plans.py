@@ -72,7 +72,7 @@ CALLS = {
     "looked at": f"select * from monitor.brokered_job where setup = 'default' and job_id = {RUNNING}",
     "its history": f"select * from monitor.job_history where setup = 'default' and job_id = {RUNNING}",
 }
-MOST = 40  # rows of a table that one call looks at, by keys or not
+MOST = 40  # rows of a table that one call reads, by keys or not
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)

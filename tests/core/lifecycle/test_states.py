@@ -275,7 +275,7 @@ def test_jobs_loaded_with_a_world_are_not_shown_as_out_of_step(db: Connection) -
 def test_loading_a_world_does_not_move_the_jobs_of_this_database(
     db: Connection, rows: list[Row], parents: object, words: str | None
 ) -> None:
-    """A job of a TaskQueue keeps its status in every load, so that nothing is lost; one that ended keeps it, too."""
+    """A job of a TaskQueue keeps its status in every load, so that nothing is lost; so does an ended job."""
     first, second = grids.make(db, "s", jobs=2)
     grids.activate(db, "s")
     taken = grids.match(db, "s")

@@ -131,7 +131,7 @@ def test_the_page_lists_the_timeouts_of_each_profile(rolled_back: Connection, pr
         "       array_to_string(skipped_at, ', ') from lifecycle.timeout_rule where profile = %s order by position",
         [profile],
     ).fetchall()
-    if profile == "documented":  # the page has it once, above the list
+    if profile == "documented":  # the page names the skipped states once, above the list
         assert {skipped for _, skipped in rows} == {"paused, disableReassign"}
         assert entries == [text for text, _ in rows]
     else:
@@ -360,7 +360,7 @@ def test_sent_jobs_go_back_and_fail_after_three_losses(rolled_back: Connection) 
         assert outcome(q, "expire_leases") == {("sent", action): 1}
     assert job_state(q, 1) == ("failed", "sent")
     q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
-    assert outcome(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
+    assert outcome(q, "expire_leases") == {("sent", "return"): 1}  # in panda2026 a paused queue is no exception
 
 
 def test_one_call_changes_at_most_the_given_number_of_jobs(rolled_back: Connection) -> None:

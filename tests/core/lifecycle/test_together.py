@@ -50,7 +50,7 @@ def _tried(db: Connection) -> Iterator[None]:
 
 
 def _prepared(db: Connection, chance: random.Random) -> list[Element]:
-    """Bring leases into states by chance; elements about them by chance: right, stale, twice, of no job."""
+    """Bring leases into random states; the random elements about them are right, stale, repeated or of no job."""
     leases = db.execute(
         "select job_id, taskqueue.attempt_text(attempt, token) from taskqueue.lease where setup = 's' order by job_id"
     ).fetchall()

@@ -88,7 +88,7 @@ def test_a_standby_that_holds_rows_is_named(db: Connection, slot: str | None) ->
     assert (found.area, found.verdict) == ("snapshot", "advice")
     standby.finish()
     wait_until(db, f"not exists (select from pg_stat_activity where pid = {pid})")
-    if slot:  # it keeps what its standby asked for last
+    if slot:  # the slot keeps what its standby last asked for
         assert f"pg_drop_replication_slot('{slot}')" in str(look(db)[name].remedy)
         db.execute("select pg_drop_replication_slot(%s)", [slot])
     assert name not in look(db)
@@ -117,7 +117,7 @@ def test_long_waits_and_open_transactions_are_named(db: Connection, connect: Con
     seen = look(db)
     assert (seen[session(waiter)].area, seen[session(waiter)].verdict) == ("lock", "problem")
     assert f"pg_blocking_pids({waiter.info.backend_pid})" in str(seen[session(waiter)].remedy)
-    assert "open call" not in {finding.area for finding in seen.values()}  # not for viewers to see, nor said to be well
+    assert "open call" not in {finding.area for finding in seen.values()}  # viewers get no verdict on it
     assert "lacking" in seen["pg_read_all_stats"].value
     opened = [f for f in findings(db) if f[0] == "open call"]
     assert [(f[1], f[3]) for f in opened] == [(session(agent), "advice")]

@@ -1,4 +1,4 @@
-"""Settings that cost jobs or time: as the session has them, as roles have them, as the server has them."""
+"""Settings that cost jobs or time: those of the session, of roles and of the server."""
 
 from collections.abc import Callable, Iterator
 

@@ -24,7 +24,7 @@ def until(condition: Callable[[], object], seconds: float = 30) -> None:
 
 
 class Process:
-    """A runner in a thread, as a process of its own would be: its connections are named, and it can die."""
+    """A runner in a thread that acts like a process of its own: its connections are named, and it can die."""
 
     def __init__(self, dsn: str, name: str, loops: list[tuple[Loop, float]], setup: str | None) -> None:
         self.dsn, self.name = dsn, name

@@ -1,4 +1,4 @@
-"""The catalogue of acts: each statement calls a function that there is, with as many values as it takes."""
+"""The catalogue of acts: each statement calls an existing function with the right number of values."""
 
 import re
 from itertools import count

@@ -1,4 +1,4 @@
-"""`broker run`: loops that share and hand over, outlive the server, and keep their errors to themselves."""
+"""`broker run`: loops share work, hand it over, outlive the server, and do not suffer from each other's errors."""
 
 import json
 import logging

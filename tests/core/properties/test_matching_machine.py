@@ -1,4 +1,4 @@
-"""A Hypothesis state machine drives one setup and the plain Python model (model.py) with the same random calls.
+"""A Hypothesis state machine drives one setup and a plain Python model (oracle/matching.py) with the same random calls.
 
 After every step both must hold the same jobs in the same states, every match must be one that the model allows, and "no
 match" must be the model's answer too. BROKER_TEST_EXAMPLES=1000 looks further, with other random numbers each time.

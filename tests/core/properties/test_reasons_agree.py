@@ -1,4 +1,4 @@
-"""MATCHING.md, Reasons: the word of each job is what taskqueue.explain_match has for every kind of resource."""
+"""MATCHING.md, Reasons: the word of each job agrees with taskqueue.explain_match for every kind of resource."""
 
 import itertools
 import os
@@ -30,7 +30,7 @@ def fits(q: Calls, job_id: int, offer: dict[str, Any]) -> bool:
 
 
 def expected(q: Calls, job_id: int, job: dict[str, Any], kinds: list[dict[str, Any]]) -> str:
-    """The word, by asking about each kind of resource, and about one of unlimited size that is like it otherwise."""
+    """The word, found by asking about each kind of resource, and about a similar one of unlimited size."""
     if job["Sites"] and set(job["Sites"]) <= set(job["BannedSites"]):
         return "misconfigured"
     known = [kind for kind in kinds if not refused(q, kind)]
@@ -66,7 +66,7 @@ def test_reasons_and_explanations_agree(
     for job_id, job in enumerate(jobs, 1):
         q.insert(job_id, **job)
     kinds: list[dict[str, Any]] = []
-    for more in (first, later):  # the second time they are compared with resources that fitted nothing
+    for more in (first, later):  # the second look compares them with resources that fitted nothing
         kinds += more
         for kind in more:
             q.connection.execute(

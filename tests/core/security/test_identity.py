@@ -151,7 +151,7 @@ def test_the_identity_is_that_of_the_set_role_or_of_the_login(operator: Calls, l
     identify(operator, second, "g2")
     pool = login(first, second)
     agent = session(pool)
-    assert agent.refusal(agent.match)[0] == "PB002"  # it may call, as a member, but is nobody itself
+    assert agent.refusal(agent.match)[0] == "PB002"  # as a member it may call, but it has no identity of its own
     for role, jobs in ((first, {1, 2}), (second, {3})):
         agent.connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
         assert all_of(agent) == jobs
@@ -215,7 +215,7 @@ def test_wrong_identities_are_refused(
 def test_temporary_tables_and_shadowing_schemas_give_no_rights(
     operator: Calls, connect: Connect, login: Login, session: Session
 ) -> None:
-    """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours."""
+    """Temporary tables, and a schema of the attacker's first in its search path, full of objects named like ours."""
     user = login("broker_agent", "broker_submitter")
     identify(operator, user, "g1", "alice")
     admin = operator.connection
@@ -289,7 +289,7 @@ def test_setting_variables_does_not_change_the_identity(operator: Calls, login: 
 
 @pytest.mark.parametrize("empty", [{"p_owner_dn": ""}, {"p_owner_group": ""}])
 def test_an_identity_of_nobody_is_refused(rolled_back: Connection, empty: dict[str, str]) -> None:
-    """A private identity with an empty owner would match no job, and look like one that matches every."""
+    """A private identity with an empty owner would match no job, and look like one that matches every job."""
     [(name, value)] = empty.items()
     with refused("PB001", "an empty text names nobody"):
         rolled_back.execute(f"select resource.set_identity('s', 'pilot', true, {name} => %s)".encode(), [value])

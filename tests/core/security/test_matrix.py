@@ -19,7 +19,7 @@ ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 
 def named(text: str) -> set[str]:
-    """The full names of objects: of each schema, the names behind its own."""
+    """The full names of objects, from their names by schema."""
     schema, names = "", set()
     for word in text.split():
         if word.endswith(":"):
@@ -192,7 +192,7 @@ def test_each_role_may_call_its_listed_functions_only_through_pgbouncer(
 def test_tables_are_for_the_owner_and_views_for_operators_and_viewers(
     db: Connection, connect: Connect, role: tuple[str, str]
 ) -> None:
-    """No table to anybody but the owner; views for people to operators and viewers, to read."""
+    """Only the owner may use tables; operators and viewers may read the views for people."""
     connection = connect(role[1])
     wrong = []
     relations = db.execute(_RELATIONS, [SCHEMAS]).fetchall()

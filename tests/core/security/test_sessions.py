@@ -1,4 +1,4 @@
-"""Sessions of browsers: the right to open one, its rights, its end, and that nothing opens two."""
+"""Sessions of browsers: the right to open one, its rights, its end; nothing opens two sessions."""
 
 import secrets
 import threading

@@ -1,4 +1,4 @@
-"""The database that tests share (tests/reused.py): rows of a test are removed, other changes are noticed."""
+"""The database that tests share (tests/reused.py): rows of a test are removed, and other changes are noticed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -12,7 +12,7 @@ from broker.cli.program import WINGS as WINGS_OF_PROGRAM
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "broker" / "README.md").read_text(encoding="utf-8")
-# Invented data that tests of every room may use; code of the core may not.
+# Invented data that all tests may use; code of the core may not.
 DATA_FOR_TESTS = ("broker.laboratory.grid", "broker.laboratory.lhcb", "broker.laboratory.pilots")
 
 

@@ -1,4 +1,4 @@
-"""The catalogue of lists names what there is: views, their columns, and its own names in every part."""
+"""The catalogue of lists names existing views and columns, and uses its own names in every part."""
 
 import subprocess
 import sys

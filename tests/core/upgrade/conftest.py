@@ -27,7 +27,7 @@ def installed(empty_dsn: str, small: SmallRelease) -> SmallRelease:
 
 @pytest.fixture
 def creator(empty_dsn: str) -> Iterator[Creator]:
-    """The DSN of a login with CREATEROLE that owns the database and is no superuser, and a prefix nobody has used."""
+    """The DSN of a login with CREATEROLE that owns the database and is no superuser, and an unused prefix."""
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         name = f"creator_{conn.info.dbname}"
         conn.execute(sql.SQL("create role {} login createrole password 'x'").format(sql.Identifier(name)))

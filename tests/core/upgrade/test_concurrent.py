@@ -66,7 +66,7 @@ def test_an_upgrade_tries_again_until_it_gets_its_locks(empty_dsn: str, installe
 
 @pytest.mark.slow
 def test_an_upgrade_in_a_deadlock_gives_way_to_the_agent(empty_dsn: str, installed: SmallRelease) -> None:
-    """The agent holds the table and asks for what the upgrade holds: it gets it, its call does not fail."""
+    """The agent holds the table and asks for the upgrade's lock: it gets the lock, and its call does not fail."""
     installed.revision(
         "0002_more",
         "create table taskqueue.other (n int); select pg_advisory_xact_lock(7);",

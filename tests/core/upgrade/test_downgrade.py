@@ -1,4 +1,4 @@
-"""Back to the release before, with the code of its tag, and away altogether. Releases are tags in git, as real ones."""
+"""Back to the release before, with the code of its tag, and removal. Releases are tags in git, as real ones."""
 
 from dataclasses import replace
 
@@ -135,7 +135,7 @@ def test_a_downgrade_to_base_leaves_the_database_as_before_the_installation(
         assert downgrade(empty_dsn, "base", program=small.program).revision is None
         after = conn.execute(query).fetchone()
         assert before is not None and after is not None
-        # PostgreSQL writes its default privileges of a database out once they have been touched.
+        # PostgreSQL writes out the default privileges of a database once they have been changed.
         assert after[0::2] == before[0::2] and after[3] == before[3] and "broker_" not in str(after[1])
         assert conn.execute("select count(*) from pg_roles where rolname = 'broker_owner'").fetchone() == (1,)
     upgrade(empty_dsn, program=small.program)

@@ -67,7 +67,7 @@ def foreign_dsn(empty_dsn: str, installed: SmallRelease) -> str:
 
 
 def named(conn: psycopg.Connection[tuple[object, ...]], script: str) -> bytes:
-    """The script with roles of this database alone: roles are the cluster's."""
+    """The script with roles of this database alone, since all databases share the cluster's roles."""
     return re.sub("broker_test_(dba|reader)", rf"\1_{conn.info.dbname}", script).encode()
 
 

@@ -1,4 +1,4 @@
-"""tables.sql: the tables of a database, as statements that make the same again."""
+"""tables.sql: the tables of a database, as statements that make the same tables."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ create function dba.weight(p_priority int) returns float8 return taskqueue.weigh
 
 
 def variant(folder: Path) -> Program:
-    """Another release: hot functions differ, some need a drop, so does a view; a hot trigger is rewritten."""
+    """Another release: hot functions differ, some and a view must be dropped, and a hot trigger is rewritten."""
     shutil.copytree(package_folder("sql"), folder)
     for path in [file for schema in ("resource", "taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
         text = path.read_text()

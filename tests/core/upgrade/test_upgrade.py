@@ -163,7 +163,7 @@ def test_functions_over_the_row_type_of_a_view_follow_its_change(empty_dsn: str,
         """,
     )
     upgrade(empty_dsn, program=small.program)
-    # A column more in front: the view must be dropped, and the function over its row type with it.
+    # One more column in front: the view must be dropped, and with it the function over its row type.
     small.write("monitor/things.sql", THINGS.replace("select t.id", "select 'a' as kind, t.id"))
     small.write(
         "monitor/all_things.sql",
