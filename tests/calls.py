@@ -178,7 +178,7 @@ class Calls:
         self.rows("select resource.set_clock(%s, %s)", self.setup, moment)
 
     def maintain(self) -> dict[str, int]:
-        """maintain, for this setup: step -> what it changed."""
+        """maintain, for this setup: step -> its changes."""
         return dict(self.call_rows("maintain"))
 
     def queue_of(self, job_id: int) -> int | None:

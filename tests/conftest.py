@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Throw the server away; on a server given, drop what the run made."""
+    """Throw the server away; on a given server, drop everything that the run made."""
     if config.stash.get(_KEY, None):
         config.stash[_KEY].remove()
     elif os.environ.get(_ADMIN) and not hasattr(config, "workerinput"):

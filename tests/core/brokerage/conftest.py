@@ -10,7 +10,7 @@ from tests.core.brokerage.software_rows import SETUP, Rows
 
 @pytest.fixture
 def lab(rolled_back: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-    """A connection in an open transaction: what is loaded is rolled back after the test."""
+    """A connection in an open transaction: loads are rolled back after the test."""
     rolled_back.execute("select")
     return rolled_back
 

@@ -69,7 +69,7 @@ def test_the_task_of_highest_priority_goes_first(db_with_grid: Connection) -> No
     assert _call(db_with_grid, "grid", limit=0) > run
     run = _call(db_with_grid, "grid", limit=2)
     first = numbers(db_with_grid, DECIDED, "grid", run)
-    again = {task for task in due[:6] if task in first}  # those with jobs left, which come first again
+    again = {task for task in due[:6] if task in first}  # tasks with jobs left come first again
     assert set(first) - again <= set(due[6:8])
 
 
@@ -150,7 +150,7 @@ def test_a_pending_task_waits_by_its_priority_and_profile(
     assert numbers(lab, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
 
 
-# --- What is stored ---------------------------------------------------------------------------------------------------
+# --- Stored rows ------------------------------------------------------------------------------------------------------
 
 
 def _counts(db: Connection) -> Row:
@@ -171,7 +171,7 @@ def test_a_dry_run_stores_only_decisions(db_with_grid: Connection, profile: str)
     }  # fmt: skip
     assert numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
     assert numbers(db, DUE, "grid") == due
-    real = _call(db, "grid", profile=profile, limit=1 if profile == "panda2026" else None)  # then others see it
+    real = _call(db, "grid", profile=profile, limit=1 if profile == "panda2026" else None)  # later ones see others
     query = """select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision
                 where run_id = %s order by task_id, queue"""
     decided = db.execute(query, [real]).fetchall()

@@ -108,7 +108,7 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     assert dict(tasks_db.execute(query).fetchall()) == sent
     _call(tasks_db, tasks=[3])
     query = "select nucleus from monitor.task_decision where task_id = 3 order by run_id"
-    assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run has sent it
+    assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run sent the task
 
 
 @pytest.mark.slow

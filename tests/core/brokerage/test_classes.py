@@ -441,7 +441,7 @@ def test_several_sessions_may_classify_at_once(connect: Callable[..., Db]) -> No
         try:
             for _ in range(20):
                 db.execute("call brokerage.classify('w')")
-        except Exception as error:  # the main thread says it
+        except Exception as error:  # the main thread reports it
             failed.append(error)
 
     threads = [threading.Thread(target=classify, args=[db]) for db in callers]

@@ -72,7 +72,7 @@ RUNNING = made("running jobs", _running, [
     ({"slots": [slot(5)]}, {}, 7, 7),
     ({"slots": [slot(0)]}, {}, 7, 9),  # 9 are starting
     ({"slots": [slot(100), slot(40, "Share A")]}, {}, 7, 40),  # the row of the share
-    ({"slots": [slot(100), slot(40, "Share A", "MCORE")]}, {}, 7, 7),  # which has none for this type
+    ({"slots": [slot(100), slot(40, "Share A", "MCORE")]}, {}, 7, 7),  # the share has none for this type
     ({"slots": [slot(30, "Share A"), slot(40, "Share A", "SCORE")]}, {}, 7, 40),
     ({"slots": [slot(30, "Share A"), slot(40, "Share A", "MCORE")]}, {}, 7, 30),
     ({"slots": [slot(30, "Share A"), slot(40, "Share A", "MCORE")]}, {"resource_type": None}, 7, 70),

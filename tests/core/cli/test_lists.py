@@ -60,7 +60,7 @@ def test_queues_and_sites_count_their_jobs(cli: Cli, db: Connection) -> None:
     queues = cli("sites", "--setup", "s", "-o", "queues", "--json").json
     assert sum(row["queues"] for row in queues) == len(counts)
     cores = [sum(row[f"{stage}_cores"] for row in sites) for stage in ("waiting", "starting", "running")]
-    assert cores == [1, 1, 0]  # of the job that was matched there is no report yet
+    assert cores == [1, 1, 0]  # the matched job has no report yet
 
 
 def test_queues_count_jobs_of_loaded_statistics(cli: Cli, db: Connection) -> None:

@@ -193,9 +193,7 @@ def test_a_lost_connection_ends_the_evaluation(db: Connection, connect: Connect)
 @pytest.mark.slow
 def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
     before = Calls(gridded).stored()
-    found = brokerage.what_if(
-        gridded, "grid", {"NQUEUED_SAT_CAP": 1}
-    )  # also of jobbroker, which has a value of its own
+    found = brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CAP": 1})  # also for jobbroker, which has its own value
     assert sum(found.before.values()) == sum(found.after.values()) > 30
     assert found.before["candidates"] > found.after["candidates"]
     assert any(row["lost"] for row in found.differences)
@@ -227,7 +225,7 @@ def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection)
     assert sum(found.before.values()) == 2
     with pytest.raises(psycopg.Error, match="task 5 is not in setup grid"):
         brokerage.what_if(gridded, "grid", {}, profile="panda2026", tasks=[opened, 5])
-    new = {"tasks": [{"id": 5}]}  # a task that comes with the change
+    new = {"tasks": [{"id": 5}]}  # the change brings a task
     assert 5 in brokerage.what_if(gridded, "grid", {}, worlds=[new], tasks=[5]).not_open
 
 

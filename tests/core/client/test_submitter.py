@@ -127,7 +127,7 @@ def test_elements_that_are_no_jobs_are_refused(element: Any) -> None:
 def test_memory_holds_one_chunk_of_a_stream_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "broker.client.submitter.JOBS_A_CALL", 10_000
-    )  # a tenth, as are the streams: tracing memory is slow
+    )  # a tenth, like the streams, since tracing memory is slow
 
     def stream() -> Iterator[dict[str, Any]]:
         for n in range(1_000_000):

@@ -186,7 +186,7 @@ select 'without queue', to_jsonb(w) from monitor.job_without_queue w where w.set
 union all
 select 'over the limit', to_jsonb(l)
   from taskqueue.site_limit l
- -- a limit that was lowered may be exceeded, and loaded leases count, too
+ -- a lowered limit may be exceeded, and loaded leases count, too
  where l.setup = %(s)s and l.ceiling = 2 and 2 < (
        select count(*) from taskqueue.limit_use u where u.setup = l.setup and u.limit_id = l.limit_id and u.job_id < 18)
 """

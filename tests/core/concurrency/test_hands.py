@@ -235,7 +235,7 @@ def test_eight_callers_lose_no_job_while_dealers_are_terminated(q: Counted, dsn:
                     matches["none"] += 1
                     continue
                 with guard:
-                    assert match.job_id not in held, "two have it"
+                    assert match.job_id not in held, "two callers have the job"
                     held.add(match.job_id)
                     matches["some"] += 1
                 time.sleep(chance.random() * 0.003)

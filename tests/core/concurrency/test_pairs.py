@@ -15,7 +15,7 @@ from tests.core.concurrency.racing import Attempt, Stage, run_together
 
 
 def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True) -> tuple[bool, Any]:
-    """Run the second side against the open transaction of the first, which then ends: whether it waited, its answer."""
+    """Run the second side beside the open transaction of the first, then end that: whether it waited, its answer."""
     attempt = Attempt(stage.second, second, stage.observer)
     waited = attempt.waits()
     stage.first.end(commit)

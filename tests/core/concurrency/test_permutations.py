@@ -194,7 +194,7 @@ def test_transactions_of_two_calls_deadlock_only_in_opposite_order(
 @pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_stricter_isolation_is_refused_or_does_no_harm(new_scene: Callable[[], Scene], isolation: str) -> None:
-    """Calls that rely on what others have committed are refused; others do the same, or fail as PostgreSQL has it."""
+    """Calls that rely on what others have committed are refused; others work, or fail with PostgreSQL's error."""
     accepted = []
     for name in MATCHING.calls:
         outcome = play(MATCHING, new_scene(), [session(MATCHING, name, isolation=isolation)], (0, 0, 0))

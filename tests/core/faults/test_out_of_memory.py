@@ -106,7 +106,7 @@ def killed_within(work: Field, caught: Caught, facts: dict[str, Any]) -> None:
         thread.start()
         blocked = "select cardinality(pg_blocking_pids(%s)) > 0"
         while watcher.execute(blocked, [pid]).fetchone() != (True,):
-            assert thread.is_alive(), f"the call did not come to {caught.table}: {errors}"
+            assert thread.is_alive(), f"the call did not reach {caught.table}: {errors}"
         os.kill(pid, signal.SIGKILL)
         thread.join()
         [error] = errors
@@ -142,7 +142,7 @@ def test_a_backend_killed_within_a_call_stores_nothing(filled: tuple[Field, dict
             undone = name in ("finish", "release")  # the calls after it need the lease
             with db.transaction(force_rollback=True) if undone else nullcontext():
                 caught.do(q, facts)
-                assert stored(q) != now, f"{name} does nothing when it is made again"
+                assert stored(q) != now, f"{name} does nothing in its second call"
             for view in VIEWS:
                 assert q.rows(f"select * from monitor.{view}") == [], (name, view)
             assert q.rows("select * from workload.count_difference") == [], name

@@ -132,7 +132,7 @@ def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
     lost = [call for call, kept in there.items() if kept is False]
     kept = [call.begun for call, kept in there.items() if kept]
     if kept and lost:
-        assert max(kept) < min(call.answered for call in lost), "what is lost is no suffix"
+        assert max(kept) < min(call.answered for call in lost), "the lost calls are not the last ones"
     return lost
 
 

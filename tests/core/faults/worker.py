@@ -159,7 +159,7 @@ def inserter(caller: Caller, stop: Path, number: int) -> None:
 
 
 def worker(caller: Caller, stop: Path, number: int) -> None:
-    """Take brokered jobs, say what they do, and end them; give some back, keep some in silence."""
+    """Take brokered jobs, report on them, and end them; give some back, keep some in silence."""
     chance = random.Random()
     resource = {"CPUTime": 10**6, "MaxRAM": 10**6, "NumberOfProcessors": 8}
     while not stop.exists():

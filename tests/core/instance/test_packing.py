@@ -26,7 +26,7 @@ def numbers(least: int, most: int) -> st.SearchStrategy[Fraction]:
 
 @st.composite
 def inputs(draw: st.DrawFn, steps: int, instances: int) -> Case:
-    """A catalogue, instances that are partly used, steps with and without hints, a limit, which go first."""
+    """A catalogue, instances that are partly used, steps with and without hints, a limit, and the order."""
     types = [
         Type(f"t{n}", draw(numbers(1, 8)), draw(numbers(1, 8)), Fraction(draw(st.integers(0, 4))))
         for n in range(draw(st.integers(1, 5)))

@@ -1,4 +1,4 @@
-"""Reports and ends of many jobs in one call do what they do one by one."""
+"""Reports and ends of many jobs in one call have the same effects as one by one."""
 
 import random
 from collections.abc import Iterator

@@ -19,7 +19,7 @@ def until(condition: Callable[[], object], seconds: float = 30) -> None:
     """Wait for something that has to come."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not come"
+        assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
 
 

@@ -648,7 +648,7 @@ def panda_initial(case: Analysis) -> list[Queue]:
 
 
 def copies(case: Analysis, dataset: Row, queue: Queue) -> set[str]:
-    """Where at the queue are copies that count, on disk or tape.
+    """The places at the queue with copies that count, on disk or tape.
 
     Parts count where no disk has it all, virtual placements where no disk has it.
     """
@@ -762,7 +762,7 @@ def panda_scratch_disk(case: Analysis, queue: Queue) -> str | None:
 
 
 def panda_storage_space(case: Analysis, queue: Queue, *, local: bool) -> str | None:
-    """storage-space: of the default output storage; without locality of the default input storage, too."""
+    """storage-space: of the default output storage, and without locality also of the default input storage."""
     if not queue.outputs:
         return "-disk"
     if usable_space(case.storage(queue.outputs[0])) < case.number("STORAGE_MIN_FREE_SIZE_OUTPUT", 200):
@@ -792,7 +792,7 @@ def local_quota(case: Analysis, queue: Queue) -> str | None:
 
 
 def work(case: Analysis) -> Fraction:
-    """HS06 s of a job; 0 = not looked at."""
+    """HS06 s of a job; 0 = ignored."""
     return Fraction(0) if case.merging else work_of(case, case.events_per_job) or Fraction(0)
 
 

@@ -361,7 +361,7 @@ class _World:
         self.over += [known[key.upper()] for key in parts["over"]]
 
     def _measure(self, name: str, parts: dict[str, Row]) -> None:
-        """Statistics of the queue, and what other sections say of it."""
+        """Statistics of the queue, and its data in other sections."""
         made = self.made
         diskio = parts["stats"].pop("diskio", None)
         for share, counts in ((self.share, parts["stats"]), (OTHER_SHARE, parts["other"])):
@@ -420,7 +420,7 @@ class _World:
             made["datasets"]["data0"] |= self._of("dataset")
 
     def _job(self, number: int) -> Row:
-        """A job in the database, which counts like what is counted elsewhere."""
+        """A job in the database, which counts like jobs that are counted elsewhere."""
         pick = self.pick
         waits = ["throttled", "defined", "assigned", "activated", "starting"]
         ends = ["finished", "failed", "closed", "cancelled"]

@@ -216,7 +216,7 @@ class Case(TaskInWorld):
         return [job for job in self.world.get("jobs") or [] if job.get("queue") == queue.unified]
 
     def hours_without_start(self, queue: Queue) -> Fraction | None:
-        """Since a job last started there, as measured or as the jobs in the database say; None = not known."""
+        """Hours since a job last started there, as measured or by the jobs in the database; None = not known."""
         moments = [queue.row.get("laststart"), *(job.get("started") for job in self.jobs_at(queue))]
         return min((age for age in map(self.hours_ago, moments) if age is not None), default=None)
 
@@ -229,7 +229,7 @@ class Case(TaskInWorld):
         return self.storage(queue.outputs[0]).get("site") if queue.outputs else None
 
     def is_own(self, queue: Queue) -> bool:
-        """The queue writes where the nucleus is."""
+        """Whether the queue writes where the nucleus is."""
         return self.nucleus is not None and self.storage_site(queue) == self.nucleus
 
     def is_nucleus_queue(self, queue: Queue) -> bool:
@@ -238,12 +238,12 @@ class Case(TaskInWorld):
         return self.nucleus is not None and queue.row.get("role") == "nucleus" and site == self.nucleus
 
     def bare_mode(self, site: str | None, queue: Queue | None) -> Any:
-        """bareNucleus: what is set by hand for the site, else the attribute of the queue."""
+        """bareNucleus: the value set by hand for the site, else the attribute of the queue."""
         of_site = (self.world.get("nuclei") or {}).get(site) or {}
         return of_site.get("bare_nucleus") or (attribute(queue.row, "bareNucleus") if queue else None)
 
     def first_nucleus_queue(self) -> Queue | None:
-        """By name."""
+        """The first nucleus queue by name."""
         return min(filter(self.is_nucleus_queue, self.queues), key=lambda queue: queue.unified, default=None)
 
     def is_near(self, queue: Queue) -> bool:
@@ -303,7 +303,7 @@ class Case(TaskInWorld):
         return self._missing[queue.unified, tape]
 
     def is_here(self, queue: Queue) -> bool:
-        """All of the input is on disk at the queue."""
+        """Whether all of the input is on disk at the queue."""
         return self.missing(queue).size == 0
 
     def _there(self, queue: Queue, dataset: Row, *, is_primary: bool, tape: bool) -> set[str]:
@@ -807,7 +807,7 @@ def unit_bytes(unit: str | None) -> int:
 
 
 def output_bytes(case: Case) -> Fraction:
-    """Of a job: by its events or by its input."""
+    """Output of a job, by its events or by its input."""
     unit = case.task.get("out_disk_unit") or ""
     each = exact(case.task.get("out_disk_count")) * unit_bytes(unit)
     return each * (case.events_per_job if "PerEvent" in unit else case.input_mb_per_job)

@@ -394,7 +394,7 @@ def _read_gpu(text: str) -> dict[str, Any]:
 
 
 def _cpu_fits(asked: dict[str, str], offered: Row) -> bool:
-    """One alternative against the published CPU, which has `arch`."""
+    """Whether the published CPU, which has `arch`, meets one alternative."""
     for key, value in asked.items():
         there = offered.get(key)
         if value == "*":
@@ -410,7 +410,7 @@ def _some_match(pattern: str, texts: Iterable[str]) -> bool:
 
 
 def _gpu_fits(asked: dict[str, Any], seen: list[Row]) -> bool:
-    """A GPU requirement against the GPUs seen on the worker nodes of a queue."""
+    """Whether the GPUs seen on the worker nodes of a queue meet a GPU requirement."""
 
     def begins(pattern: str, key: str) -> bool:
         return any(re.match(pattern, row.get(key) or "", re.IGNORECASE) is not None for row in seen)

@@ -625,7 +625,7 @@ def _job(pick: Pick, number: int, queue: str) -> Row:
 
 
 def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:
-    """Sets attributes drawn once a world: of the task, its split rules, its first dataset, and the configuration."""
+    """Sets attributes drawn once per world: of the task, its split rules, its first dataset, and the configuration."""
     task = world["tasks"][0]
     first = world["datasets"].get("data0")
     for path, value in once.items():

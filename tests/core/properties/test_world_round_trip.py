@@ -25,6 +25,6 @@ def test_dump_load_dump_gives_the_same_bytes(db: psycopg.Connection[Any], found:
     world.load(db, [found, {"shares": {"always": {}}}], first)
     text = "".join(world.dump(db, first))
     expected = text.replace(first, second)
-    for merge in (False, False, True):  # and once more over what is there, and merged over it
+    for merge in (False, False, True):  # and once more over the existing rows, and merged over them
         world.load(db, [json.loads(text)], second, merge=merge)
         assert "".join(world.dump(db, second)) == expected

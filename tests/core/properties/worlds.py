@@ -34,7 +34,7 @@ OBJECT = st.dictionaries(TEXT, JSON, max_size=2)
 
 
 def row(*groups: tuple[Strategy, str], **more: Strategy) -> Strategy:
-    """A row with some of the fields: groups of names (separated by blanks) with what they hold, or null."""
+    """A row with some of the fields: groups of names (separated by blanks) with their values, or null."""
     plain = {name: st.none() | kind for kind, names in groups for name in names.split()}
     return st.fixed_dictionaries({}, optional={**plain, **more})
 

@@ -19,7 +19,7 @@ ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 
 def named(text: str) -> set[str]:
-    """The full names of objects, from their names by schema."""
+    """The full names of objects, from a text of schemas, each followed by its names."""
     schema, names = "", set()
     for word in text.split():
         if word.endswith(":"):

@@ -13,7 +13,7 @@ from broker.upgrade import upgrade
 from broker.upgrade.source import SCHEMAS, package_folder, parse_files, read_folder
 from tests.throwaway import new_home, programs
 
-# Everything of our schemas that can carry a comment and has none; partitions say what their table says.
+# Everything of our schemas that can carry a comment and has none; partitions repeat the comment of their table.
 _UNEXPLAINED = """
 with ours as (select oid, nspname from pg_namespace where nspname = any (%(schemas)s)),
 relation as (

@@ -52,7 +52,7 @@ def changes(q: Calls) -> int:
 
 
 def drain(q: Calls) -> list[int]:
-    """Take all waiting jobs, one job a call."""
+    """Take all waiting jobs, one job per call."""
     taken = []
     while match := q.match():
         taken.append(match.job_id)

@@ -131,7 +131,7 @@ def test_counts_are_exact_while_an_old_snapshot_is_held(q: Calls, other: Calls) 
     busy(q, range(30, 100), random.Random(3))
     assert other.inconsistencies() == []
     assert other.rows("select count(*) from taskqueue.job") == before
-    clean(q)  # a reader keeps nothing
+    clean(q)  # a reader keeps no change
     assert q.inconsistencies() == []
     drain(q)
     assert waiting(q) == 0

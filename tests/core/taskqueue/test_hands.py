@@ -158,7 +158,7 @@ def test_a_hand_that_is_continued_follows_the_distribution(q: Counted, policy: s
         found = Counter(level_of[jobs[place - 1]] for jobs in orders)
         assert chi_square(found, at_place(counts, place, policy)) > FEW, place
         assert ranks_are_equally_likely(orders, place, level_of), place
-    # the first that is drawn later, where the sixteen before left much or little of the highest user priority
+    # the first job drawn later, by whether the sixteen before it left many or few jobs of the highest user priority
     for few in (True, False):
         found, expected = Counter[int](), Counter[int]()
         for jobs in orders:
@@ -376,7 +376,7 @@ def test_renew_hand_deals_when_and_as_many_cards_as_the_page_says(q: Counted) ->
     newest = hand(q).number
     q.insert(300)
     call = "select taskqueue.renew_hand(h.setup, h.task_queue_id, %s, false, 'dirac', true) from taskqueue.hand h"
-    assert q.value(call, newest - 1), "somebody dealt meanwhile"
+    assert q.value(call, newest - 1), "another session dealt a hand"
     assert hand(q).number == newest
 
 

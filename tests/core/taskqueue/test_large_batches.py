@@ -16,9 +16,9 @@ select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("differ", [
-    lambda number: {"OwnerDN": f"owner {number}"},  # owners of a group
-    lambda number: {"Sites": [f"S{number}"]},  # TaskQueues of a family
-    lambda number: {"Platforms": [f"P{number}"]},  # families of an owner
+    lambda number: {"OwnerDN": f"owner {number}"},  # owners per group
+    lambda number: {"Sites": [f"S{number}"]},  # TaskQueues per family
+    lambda number: {"Platforms": [f"P{number}"]},  # families per owner
 ], ids=["owners", "sites", "platforms"])  # fmt: skip
 def test_the_rows_that_a_batch_of_new_requirements_reads_grow_linearly(
     db: Connection, differ: Callable[[int], dict[str, Any]]
@@ -32,5 +32,5 @@ def test_the_rows_that_a_batch_of_new_requirements_reads_grow_linearly(
             return int(Calls(db).value(_READ))
 
     first = read("first", 120)
-    assert read("large", 360) < 5 * first  # nine times for a quadratic step
+    assert read("large", 360) < 5 * first  # a quadratic step would read nine times as many
     assert Calls(db, "large").inconsistencies() == []

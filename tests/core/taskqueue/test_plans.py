@@ -226,7 +226,7 @@ VARIABLES: Types = {
     "v_struck": ("bigint", "0"),
 }
 
-Reads = dict[str, list[str]]  # table -> of each of its scans the index, and the columns that are conditions of it
+Reads = dict[str, list[str]]  # table -> for each of its scans, the index and the columns in its conditions
 
 JOB_BY_ID = "job_pkey: setup job_id"
 JOB_IN_ORDER = "job_order: setup task_queue_id held user_priority job_id"
@@ -263,13 +263,13 @@ class Hot:
     buffers: int  # at most
     # Names with spaces between them.
     sorted: str = ""  # tables whose rows may be sorted, hashed or aggregated
-    guessed: str = ""  # until the first ANALYZE the planner takes the setup alone for selective here
+    guessed: str = ""  # until the first ANALYZE the planner takes the setup alone to be selective here
     custom: str = ""  # nor is it pinned where the planner sees the values: no call has such plans
     called: str = ""  # functions that cannot be inlined, since they aggregate or have a sublink
-    values: dict[str, str] = field(default_factory=dict)  # of variables, where they are others than in VARIABLES
+    values: dict[str, str] = field(default_factory=dict)  # of variables, where they differ from VARIABLES
 
 
-CONDITIONS = "first_site hits_limit"  # of these, what an offer of one site and no limit never comes to
+CONDITIONS = "first_site hits_limit"  # called, but not for an offer of one site and no limit
 
 HAND_TABLES = " ".join(COUNTED)
 
@@ -290,7 +290,7 @@ STATEMENTS: dict[str, Hot] = {
         "match_job", {"job": [BY_ADDRESS], "job_count_change": [CHANGES], "hand": [THAT_HAND]}, buffers=9,
     ),
     "the lease of a match": Hot("match_job", {}, buffers=9),
-    "the lease of a match with a request id": Hot(  # which has an index
+    "the lease of a match with a request id": Hot(  # the request id has an index
         "match_job", {}, buffers=10, values={"p_request_id": "gen_random_uuid()", "v_asked": "7"},
     ),
     "whether definitions are new": Hot(
@@ -301,7 +301,7 @@ STATEMENTS: dict[str, Hot] = {
         "draw_of_few",
         {"known_match": ["known_match_pkey: known_id cpu_time"],
          "task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
-        buffers=170,  # three a definition of a bucket, before PostgreSQL 17
+        buffers=170,  # three per definition of a bucket, before PostgreSQL 17
         sorted="task_queue", guessed="definition task_queue", called="accepts_definition",
     ),
     "the search for what matches": Hot(
@@ -341,7 +341,7 @@ STATEMENTS: dict[str, Hot] = {
         custom="job",  # any index finds a job of a queue that holds half of all jobs at once
     ),
     "the definitions to be kept": Hot(
-        "new_matching", {"definition": [DEFINITION]}, buffers=220,  # two a definition, before PostgreSQL 17
+        "new_matching", {"definition": [DEFINITION]}, buffers=220,  # two per definition, before PostgreSQL 17
         sorted="definition",  # aggregated
         guessed="definition", called="kept_matching",
     ),
@@ -364,7 +364,7 @@ STATEMENTS |= {  # of the hand
     "the wait for a hand": Hot("await_dealer", {"hand": [THAT_HAND]}, buffers=5),
     "what became of a hand": Hot(
         "renew_hand", {"hand": [NEWEST_HAND], "job": [JOB_BY_ID], "job_count_change": [CHANGES] * 2},
-        buffers=60,  # three a card
+        buffers=60,  # three per card
         sorted="job job_count_change",  # those are counted
     ),
     "jobs by user priority": Hot("job_level", COUNTED, buffers=60, sorted=HAND_TABLES),
@@ -520,7 +520,7 @@ def tables(root: Node) -> set[str]:
 
 
 def way(scan: Node) -> str:
-    """The index of a scan and the columns that are conditions of it, as in Reads; a filter is none."""
+    """The index of a scan and the columns in its conditions, as in Reads; a filter is no condition."""
     if scan["Node Type"] not in {"Index Scan", "Index Only Scan"}:
         return str(scan["Node Type"])
     columns = re.findall(r'\(\w+\."?(\w+)"? (?:=|>=|>|<=|<) ', scan.get("Index Cond", ""))
@@ -596,7 +596,7 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
             if is_old(skewed):
                 found = [known if BEFORE_17.get(known) == one else one for one, known in zip(found, ways, strict=True)]
             assert found == ways
-    assert tables(root) - set(hot.reads) <= may_be_sorted, "reads what it did not"
+    assert tables(root) - set(hot.reads) <= may_be_sorted, "reads other tables than before"
     if analysed or not (hot.guessed or is_old(skewed)):
         assert buffers(root) <= hot.buffers
 

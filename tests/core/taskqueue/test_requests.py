@@ -271,14 +271,14 @@ def test_a_request_id_is_refused_where_match_many_asks_for_more(q: Calls, asked:
 @pytest.mark.parametrize("keys", [{}, {"JobID": 30, "Tag": "t"}], ids=["drawn together", "alone"])
 def test_each_single_job_request_of_match_many_has_its_answer_in_its_lease(q: Calls, keys: dict[str, Any]) -> None:
     q.insert_many(range(11, 21), Sites=["S"])
-    q.insert_many([30], Sites=["S"], Tags=["t"])  # no request without the tag can take the job before the one alone
+    q.insert_many([30], Sites=["S"], Tags=["t"])  # requests without the tag cannot take this job
     one, another, two = (
         {"resources": [resource(Site="S", **more)], "n": n, "request_id": str(uuid.uuid4())}
         for n, more in ((1, keys), (1, {}), (2, {}))
     )
     first = q.call_rows("match_many", Jsonb([one, another, two]))
     assert [row[0] for row in first] == [1, 2, 3, 3]
-    assert kept(q) == 1  # of the request for two
+    assert kept(q) == 1  # the answer to the request for two
     assert q.value("select count(*) from taskqueue.lease where request_id is not null") == 2
     assert q.call_rows("match_many", Jsonb([one, another, two])) == first
     for row in first[:2]:

@@ -402,7 +402,7 @@ def test_folding_keeps_the_row_of_an_owner_with_one_row_of_weights(q: Calls) -> 
     for n, owner in enumerate(("alice", "bob", "bob"), 1):
         q.insert(n, JobTypes=[f"T{n}"], OwnerDN=owner)
         other.insert(n, JobTypes=[f"T{n}"], OwnerDN="alice")
-    # one row a TaskQueue again: a passing call may have added them up already
+    # one row per TaskQueue again, since a call may have added them up already
     q.rows("delete from taskqueue.owner_weight returning 1")
     for setup, owner in (("default", "alice"), *[("default", "bob")] * 2, *[("other", "alice")] * 2):
         noted = "insert into taskqueue.owner_weight values (%s, 'users', %s, false, 1, 1) returning 1"

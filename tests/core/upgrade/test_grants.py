@@ -235,7 +235,7 @@ def test_a_second_dba_learns_which_role_may_grant_the_owner(
     if server_version < 160000:
         assert upgrade(elsewhere, role_prefix=prefix, program=small.program).changed
         return
-    # ... and in a database of the second's own CREATEROLE and owning it do not help: the role's maker has to grant it.
+    # ... and in the second login's own database, CREATEROLE and ownership do not help: the maker has to grant the role.
     with pytest.raises(UpgradeError, match="act as their owner") as caught:
         upgrade(elsewhere, role_prefix=prefix, program=small.program)
     who, script = str(caught.value.hint).split("\n", 1)

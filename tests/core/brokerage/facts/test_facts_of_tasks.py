@@ -86,7 +86,7 @@ TASKS: dict[str, tuple[Row, Row]] = {
         "nucleus_is_writable": False, "nucleus_queued": 0, "nucleus_mode": "only", "is_preset": True}),
     "named nucleus": ({"nucleus": "NAMED"}, {"is_preset": True, "nucleus_mode": None, "nucleus_is_writable": True}),
     "no nucleus": ({"nucleus": "NOWHERE"}, {"is_preset": False}),
-    "satellite": ({"nucleus": "BARE"}, {"is_preset": False}),  # that counts when a task goes to a nucleus
+    "satellite": ({"nucleus": "BARE"}, {"is_preset": False}),  # counts when a task goes to a nucleus
     "site": ({"site": "A,B"}, {"preassigned": ["A", "B"], "preassigned_by": "prod-initial-preassigned"}),
     "least weight": ({"gshare": "B"}, {"min_weight": 0.5, "nqueuelimitsite": 20, "disk_threshold": 100}),
     "least weight of a share": ({"gshare": "B", "label": "test"}, {"min_weight": 0.25}),
