@@ -71,7 +71,7 @@ class Pooler:
         self._process = self._start()
 
     def close(self) -> None:
-        """Stop it."""
+        """Stop PgBouncer."""
         self._process.terminate()
         self._process.wait()
         shutil.rmtree(self._folder)

@@ -20,7 +20,7 @@ def series(figure: str, **labels: str) -> Series:
 
 
 class Alerts:
-    """A setup whose minutes the test writes and has judged."""
+    """A setup; the test writes its minutes and judges them."""
 
     def __init__(self, q: Calls) -> None:
         self.q = q

@@ -1,4 +1,4 @@
-"""Targets and notifications: which target gets which alert, how often, and again after a failure."""
+"""Targets and notifications: which target gets which alert, how often, and retries after a failure."""
 
 import json
 from typing import Any

@@ -1,6 +1,6 @@
 """The engine against the model: the profile `documented` over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_world(number)`. The model is
+Worlds are numbered, so a difference names its world: `random_world(number)`. The model is
 tests/core/oracle/job_documented.py, and uses nothing of the package.
 """
 

@@ -315,7 +315,7 @@ def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) ->
     assert why(decided(rolled_back, lacking, "panda2026")) == lost
     lacking["tasks"][0]["task_priority"] = 2000
     assert why(decided(rolled_back, lacking, "panda2026")) == lost
-    # with a problem of the user there, too, a reason of its own is enough
+    # the user has a problem there, too: a reason of the queue itself is enough
     lacking["user_queue_statistics"] = {"A": {"User Analysis": {"alice": {"queued": 101, "running": 0}}}}
     lacking["statistics"] = counts(("A", "activated", 200), ("A", "running", 30))
     again = {"A": "final-availability -fileunavailable", "B": "1"}

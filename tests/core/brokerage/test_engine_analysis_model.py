@@ -1,6 +1,6 @@
 """Analysis brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. The model is
+Worlds are numbered, so a difference names its world: `random_analysis_world(number)`. The model is
 tests/core/oracle/analysis.py, and uses nothing of the package.
 """
 

@@ -1,6 +1,6 @@
 """The engine against the model: the profile `panda2026` over random worlds.
 
-Worlds are numbered, so a difference says which one to look at: `random_panda_world(number)`. The model is
+Worlds are numbered, so a difference names its world: `random_panda_world(number)`. The model is
 tests/core/oracle/job_panda2026.py, and uses nothing of the package.
 """
 

@@ -1,6 +1,6 @@
 """Task brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. The model is
+Worlds are numbered, so a difference names its world: `random_task_world(number)`. The model is
 tests/core/oracle/tasks.py, and uses nothing of the package. The rule task-job-check, which asks the job broker, is
 left out here by a profile of its own on panda2026.
 """

@@ -467,7 +467,7 @@ def test_the_preferred_platform_level_is_read_from_the_architecture(
 
 @pytest.mark.parametrize("platform", [PLATFORM, "x86_64-(centos7|slc6)-gcc8-opt"])
 def test_the_software_key_is_that_of_the_task(rows: Rows, platform: str) -> None:
-    """Each need has one key, which the answers have; other fields of the task do not matter."""
+    """Each need has one key, which the answers show; other fields of the task do not matter."""
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[X86])
     needs: list[dict[str, Any]] = [

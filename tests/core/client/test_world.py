@@ -197,7 +197,7 @@ def test_a_removed_setup_is_gone_and_the_others_stay(db: Connection) -> None:
     assert calls.call("remove_setup") is True
     assert calls.call("remove_setup") is False
     left = Calls(db).stored()
-    assert left.pop("resource.change") != before.pop("resource.change")  # the role that removed it
+    assert left.pop("resource.change") != before.pop("resource.change")  # names the role that removed the setup
     assert left == before
     assert dumped(db, "other") == others["other"]
 

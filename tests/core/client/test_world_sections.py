@@ -456,7 +456,7 @@ def test_a_value_that_no_rule_can_read_is_refused_with_the_allowed_ones(
 ) -> None:
     with pytest.raises(errors.BadRequest, match=named) as caught:
         world.load(begun, [{"setup": "w", **change}])
-    assert "README" not in (caught.value.hint or "")  # the meaning of the column, not where to look
+    assert "README" not in (caught.value.hint or "")  # tells the meaning of the column, not a page
 
 
 def test_units_and_negative_values_of_panda_tasks_are_accepted(db: Connection) -> None:
@@ -559,7 +559,7 @@ def test_configuration_is_looked_up_by_component_setup_and_default(db: Connectio
     set_config("NQUEUED_SAT_CAP", "'11'")
     assert (config("NQUEUED_SAT_CAP"), config("NQUEUED_SAT_CAP", setup="v")) == (11, 10)
     everywhere("NQUEUED_SAT_CAP", "'12'", "'jobbroker'")
-    assert config("NQUEUED_SAT_CAP") == 12  # of the component, though for all setups
+    assert config("NQUEUED_SAT_CAP") == 12  # the component goes first, though for all setups
     everywhere("NQUEUED_SAT_CAP", "null", "'jobbroker'")
     set_config("NQUEUED_SAT_CAP", "'0'")
     set_config("NQUEUELIMITSITE_S", "'0'", "'jobbroker'")

@@ -30,7 +30,7 @@ def prepare(scene: Scene) -> None:
 
 
 def _rows(query: str, *parts: int) -> Callable[[Calls, Scene], Any]:
-    """A function of the setup and, if parts are named, their jobs."""
+    """Call a function with the setup and, if parts are named, their jobs."""
 
     def call(q: Calls, scene: Scene) -> Any:
         jobs = [[scene.facts["jobs"][part - 1] for part in parts]] if parts else []

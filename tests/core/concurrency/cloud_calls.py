@@ -33,7 +33,7 @@ def prepare(scene: Scene) -> None:
 
 
 def _call(query: str, *facts: str, passes: bool = False, asks: bool = False) -> Call:
-    """A function of the setup and some facts."""
+    """Call a function with the setup and some facts."""
     do: Callable[[Calls, Scene], Any] = lambda q, s: q.rows(query, q.setup, *(s.facts[name] for name in facts))  # noqa: E731
     return Call(do, asks=asks, passes=passes)
 

@@ -41,7 +41,7 @@ def test_every_job_is_taken_exactly_once(dsn: str, db: Connection) -> None:
     for n, ids in enumerate(batches(1, JOBS // 2 + 1, 25)):
         q.insert_many(ids, n % 11, **kind(n))
     inserters = 3
-    finished: list[int] = []  # inserters that are done
+    finished: list[int] = []  # inserters that have ended
     taken: list[list[Match]] = [[] for _ in range(AGENTS)]
 
     def insert(which: int) -> Callable[[Calls], None]:

@@ -124,7 +124,7 @@ def test_series_beyond_the_limit_are_added_up(q: Calls, at: At) -> None:
     )
     assert apart == 4
     at(2)
-    sample(q)  # series that are kept apart stay so
+    sample(q)  # separate series stay separate
     assert over(q, "jobs_waiting", NOON + MINUTE, "owner_group").keys() == {(NOON + MINUTE, g) for _, g in waiting}
 
 

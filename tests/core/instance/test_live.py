@@ -40,7 +40,7 @@ def steps(db: Connection, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def call(db: Connection, function: str, ids: list[int]) -> list[tuple[Any, ...]]:
-    """A call with ids."""
+    """Call a function with ids."""
     return db.execute(f"select * from instance.{function}('s', %s)".encode(), [ids]).fetchall()
 
 

@@ -25,7 +25,7 @@ def test_a_session_that_holds_an_old_snapshot_is_advised_about(db: Connection, c
     holder = connect()
     holder.execute("begin isolation level repeatable read")
     holder.execute("select from pg_class limit 1")
-    seen = look(db).get(session(holder))  # the oldest one is shown: another test's, perhaps
+    seen = look(db).get(session(holder))  # the oldest one is shown, maybe another test's
     assert seen is None or seen.verdict == "ok"
     burn(db, 10_000)
     found = look(db)[session(holder)]
@@ -50,7 +50,7 @@ def test_another_databases_transaction_holds_rows_when_it_has_written(
         holder.execute(f"select {statement}".encode())
         burn(db, 10_000)
         assert (session(holder) in look(db)) == holds
-        # and this is true: rows deleted now stay
+        # the finding is true: rows deleted now stay
         reaches = connect().execute("select age(pg_snapshot_xmin(pg_current_snapshot())::xid)").fetchall()[0][0]
         assert reaches >= 10_000 or not holds
 

@@ -586,7 +586,7 @@ def ranked(
 
 
 class Located(NamedTuple):
-    """Where the input is."""
+    """The places of the input."""
 
     queues: set[str]  # unified names
     union: bool = False  # no queue has all of it
@@ -600,8 +600,8 @@ class Pass:
     located: Located | None
     failed: Failures = field(default_factory=dict)
     marked: Failures = field(default_factory=dict)
-    alive: list[Queue] = field(default_factory=list)  # marked ones, too
-    survivors: list[Queue] = field(default_factory=list)  # of the chain of filters, marked ones, too
+    alive: list[Queue] = field(default_factory=list)  # including marked ones
+    survivors: list[Queue] = field(default_factory=list)  # of the chain of filters, including marked ones
 
     @property
     def good(self) -> list[Queue]:

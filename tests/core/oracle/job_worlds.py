@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 Row = dict[str, Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-Pick = Callable[[Sequence[Any]], Any]  # one of some values
+Pick = Callable[[Sequence[Any]], Any]  # picks one of the values
 
 TASK = 1000
 SHARE, OTHER_SHARE = "Share A", "Share B"
@@ -475,7 +475,7 @@ def known(**fields: Any) -> Row:
 
 
 def _statistics(queues: list[Parts], apart: bool) -> list[Row]:
-    """Rows of job counts; `apart`: each count as two rows, of different resource type, nucleus and label."""
+    """Rows of job counts; `apart`: each count as two rows with different resource types, nuclei and labels."""
     rows = []
     for parts in queues:
         diskio = parts.stats.pop("diskio", None)

@@ -232,7 +232,7 @@ class Model:
         return result
 
     def possible(self, resource: dict[str, Any]) -> set[int]:
-        """The jobs that one match may give; none: no match."""
+        """The jobs that one match may give; an empty set means that there is no match."""
         queues = self.matching(resource)
         if "JobID" in resource:
             return {resource["JobID"]} & {job_id for jobs in queues.values() for job_id in jobs}

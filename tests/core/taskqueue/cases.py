@@ -50,7 +50,7 @@ def _owner() -> list[Case]:
         Case("owner", {}, alice | {"OwnerGroup": "admins"}, False, sharing=("users", "admins")),
         Case("owner", {}, {"OwnerDN": "bob", "OwnerGroup": ["users", "admins"]}, False, sharing=("admins",)),
         Case("owner", {}, {"OwnerDN": "bob", "OwnerGroup": ["users", "admins"]}, True, sharing=("users",)),
-        # Several groups must not lose the other conditions
+        # With several groups the other conditions still hold
         Case("owner", {"CPUTime": 5000}, {"OwnerGroup": ["users", "admins"], "CPUTime": 500}, False),
         Case("owner", {"Sites": ["A"]}, {"OwnerGroup": ["admins", "users"], "Site": "B"}, False),
         Case("owner", {"Tags": ["t"]}, {"OwnerGroup": ["users", "admins"], "OwnerDN": "alice"}, False),

@@ -45,7 +45,7 @@ def test_a_wanted_job_is_given_with_its_current_requirements(connect: Connect) -
             try:
                 owner_of[mover.insert(1, **group(name))] = name
             except psycopg.Error as error:
-                assert error.sqlstate == "PB005"  # leased just now
+                assert error.sqlstate == "PB005"  # the job is leased now
         ended.set()
 
     thread = threading.Thread(target=move)

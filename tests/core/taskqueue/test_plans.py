@@ -495,10 +495,10 @@ def measured(q: Calls, mode: str, prepared: Prepared) -> Node:
     explain = f"explain (format json, verbose, analyze, buffers, timing off) execute hot{values}"
     with q.connection.transaction(force_rollback=True):
         q.connection.execute(f"set local plan_cache_mode = {mode}".encode())
-        q.connection.execute("set local enable_seqscan = off")  # as the calls have it
+        q.connection.execute("set local enable_seqscan = off")  # as in the calls
         q.connection.execute(f"prepare hot{types} as {prepared.text}".encode())
         with q.connection.transaction(force_rollback=True):
-            q.value(explain)  # fills the caches of the connection, whose pages are not the statement's
+            q.value(explain)  # fills the caches of the connection, whose pages do not count
         explained: list[Node] = q.value(explain)
         q.connection.execute("deallocate hot")
     root: Node = explained[0]["Plan"]
