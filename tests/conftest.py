@@ -78,7 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         given = config.invocation_params.args
         if any("::" in name for name in config.args) and not any(str(word).startswith("-m") for word in given):
-            config.option.markexpr = ""  # a test that is named is to be run
+            config.option.markexpr = ""  # a test that is named is run
         _start(config)
     server = conninfo_to_dict(os.environ[_ADMIN])  # where pytest-postgresql makes its template
     for name, value in {**server, "dbname": _name("template"), "maintenance_dbname": server["dbname"]}.items():
@@ -149,7 +149,7 @@ def _dsn_of(database: str) -> str:
 
 
 def _create(database: str, template: str) -> None:
-    statement = sql.SQL("create database {} template {} strategy file_copy")  # else each page goes to the WAL
+    statement = sql.SQL("create database {} template {} strategy file_copy")  # otherwise each page goes to the WAL
     _run_as_admin(statement.format(sql.Identifier(database), sql.Identifier(template)))
 
 

@@ -371,7 +371,7 @@ def test_classify_leaves_other_setups_and_other_users(lab: Db) -> None:
 
 @pytest.mark.parametrize("profile", FLAVOURS)
 def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
-    """From the jobs of this database to the decision; only the usage of the share is set by hand."""
+    """The decision follows from the jobs of this database; only the usage of the share is set by hand."""
     jobs = [job(number, "Q", 0.1 * number, 2, processing_type="pmerge") for number in (1, 2)]
     jobs += [running(3, "Q", "ann", task=1, created=ago(1.1)), running(4, "Q", "bob", 3, task=2, created=ago(1.1))]
     task = {"label": "user", "gshare": "User Analysis", "status": "running", "input": ["d"]}
@@ -405,7 +405,7 @@ def test_classify_does_not_wait_for_rows_that_others_hold(connect: Callable[...,
     """A queue, a user and a task that another session holds keep their values; the others beside them do not."""
     holder, caller = connect(), connect()
     jobs = [job(4, "P", 0.1, 2), job(5, "P", 0.2, 2), running(6, "P", "zoe", 3, created=ago(1.1))]
-    for setup in ("w", "other"):  # where the same names are free
+    for setup in ("w", "other"):  # in which the same names are free
         world.load(holder, [{**BUSY, "queues": {"P": {}, "Q": {}}, "jobs": [*BUSY["jobs"], *jobs]}], setup)
         holder.execute("call brokerage.classify(%s)", [setup])
     query = """select queue, site_class from resource.queue_activity where setup = 'w'

@@ -191,7 +191,7 @@ def test_a_task_that_a_rule_refused_is_counted_by_the_rule(lab: Connection) -> N
     assert said.endswith(f"run {run} decided failed, input-completeness: {failed[4]}")
 
 
-# --- Named queues that do not exist; settings --------------------------------------------------------------------
+# --- Named queues that do not exist; settings -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.core.oracle.job_worlds import TASK, random_world, worlds
 WORLDS = int(os.environ.get("JOB_WORLDS", "60"))  # 2000 by hand
 JUDGED = 1000  # worlds that the model alone judges
 CHUNKS = 8
-AT_LEAST = 10  # times that each rule rejects, and accepts, in all the worlds
+AT_LEAST = 10  # how often each rule rejects, and accepts, in all the worlds
 Row = dict[str, Any]
 
 

@@ -19,13 +19,13 @@ from tests.core.oracle.job_worlds import TASK
 from tests.core.oracle.profiles import with_free_places
 
 WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "48"))  # 2000 by hand
-EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # which of the worlds are decided in which profile
+EVERY = {"documented": 1, "free_places": 6, "panda2026": 5}  # the worlds that are decided, by profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
 LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
-AT_LEAST = 10  # times that each rule rejects, and accepts, in them
+AT_LEAST = 10  # how often each rule rejects, and accepts, in them
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 

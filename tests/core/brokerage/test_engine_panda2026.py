@@ -18,7 +18,7 @@ WORLDS = 60
 MORE_WORLDS = 160  # of those that are compared when there is time
 CHUNKS = 2
 JUDGED = 1200  # worlds that the model alone judges
-AT_LEAST = 4  # times that each rule rejects, and accepts, in them
+AT_LEAST = 4  # how often each rule rejects, and accepts, in them
 Row = dict[str, Any]
 
 

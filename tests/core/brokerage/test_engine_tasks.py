@@ -21,7 +21,7 @@ from tests.core.oracle.tasks import broker_task, differences
 WORLDS = int(os.environ.get("TASK_WORLDS", "48"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
-AT_LEAST = 20  # times that each rule rejects, and accepts, in them
+AT_LEAST = 20  # how often each rule rejects, and accepts, in them
 PROFILES = {"documented": "documented", "panda2026": "unchecked"}  # the model's and the engine's
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]

@@ -58,7 +58,7 @@ def test_partitions_are_made_ahead_and_old_ones_leave_their_counts(brokered: Con
     assert rows(brokered, "select distinct run_id from brokerage.decision order by 1") == [(1,), (2,)]
     brokered.execute("select * from brokerage.maintain()")
     assert old not in partitions(brokered)
-    # today began in the default partition and stays there; the days ahead have their own
+    # rows of today stay in the default partition; the days ahead have partitions of their own
     ahead = {f"brokerage.verdict_{now + timedelta(days=day):%Y%m%d}" for day in (1, 2, 3)}
     assert ahead <= partitions(brokered)
     assert rows(brokered, "select distinct run_id from brokerage.decision") == [(2,)]

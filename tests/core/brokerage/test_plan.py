@@ -132,7 +132,7 @@ def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str)
     assert [part["Node Type"] for part in making["Plans"]][1] == "Materialize"
     assert [node for node in nodes if node["Node Type"] == "Merge Join"] == []
     joins = [node for node in nodes if node["Node Type"] == "Hash Join" and node["Actual Rows"] >= pairs]
-    assert len(joins) >= 6  # four subjects, what a pair has of its own, and the facts of tasks
+    assert len(joins) >= 6  # four subjects, the facts of pairs, and the facts of tasks
     assert {node["Actual Loops"] for node in joins} == {1}
 
 

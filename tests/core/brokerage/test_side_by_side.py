@@ -20,7 +20,7 @@ from tests.core.oracle.profiles import without_job_check
 from tests.core.oracle.task_worlds import random_task_world
 
 WORLDS = 12
-FIRST = 5000  # not those that each test alone compares
+FIRST = 5000  # not the worlds that the tests of one broker compare
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 

@@ -420,7 +420,7 @@ def test_without_a_pending_rule_a_task_waits_an_hour(db: Connection) -> None:
 
 @pytest.mark.slow
 def test_a_job_counts_once_where_two_brokers_decide_its_task_at_one_time(db: Connection) -> None:
-    """In a simulation a task gets its nucleus and its jobs at one clock. Here the jobs of such tasks alone start."""
+    """In a simulation a task gets its nucleus and its jobs at one clock. Here only the jobs of such tasks start."""
     loaded(db, "production_job", "documented")
     db.execute("update workload.task set status = 'assigning', nucleus = null where setup = 'grid' and task_id % 2 = 0")
     db.execute("select resource.set_clock('grid', '2026-03-01T12:00:00Z')")

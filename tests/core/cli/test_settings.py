@@ -30,7 +30,7 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         "brokerage.profile": ("documented", "panda2026"),
         "brokerage.decisions_kept": ("2 days", "3 days"),
         "lifecycle.jobs_kept": ("30 days", "40 days"),
-        "lifecycle.timeouts": ("documented", "panda2026"),  # those of the profile, while nobody chooses others
+        "lifecycle.timeouts": ("documented", "panda2026"),  # those of the profile, until somebody chooses others
         "instance.most_instances": (None, "7"),
     }
     assert {name: value for name, value in now.items() if values(before)[name] != value} == {

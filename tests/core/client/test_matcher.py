@@ -48,7 +48,7 @@ def test_an_agent_matches_reports_and_finishes_a_job(agent: JobAgent, db: Connec
     assert match.requirements == requirements(Sites=["S"])
     assert agent.report(match) == Answer("continue", None)
     assert agent.finish(match, "failed") == "failed"
-    assert agent.finish(match, "failed") == "failed"  # the same again is no error
+    assert agent.finish(match, "failed") == "failed"  # a second time is no error
     assert calls.outcome(7) == "failed"
     assert agent.match(resource()) is None
 

@@ -144,7 +144,7 @@ def test_memory_holds_one_chunk_of_a_stream_at_a_time(monkeypatch: pytest.Monkey
         tracemalloc.stop()
         return size
 
-    assert peak(60_000) < 1.5 * peak(20_000)  # one is held by the caller while the next is made
+    assert peak(60_000) < 1.5 * peak(20_000)  # the caller holds one while the next is made
 
 
 def test_the_async_submitter_submits_one_job_and_a_stream(dsn: str, db: Connection) -> None:

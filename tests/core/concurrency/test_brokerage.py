@@ -14,7 +14,7 @@ from tests.calls import Calls, Connect, Connection
 from tests.core.concurrency.racing import run_together
 
 BROKER = "call brokerage.broker_jobs('grid', p_seed => 1, p_tasks_a_commit => 5)"
-# Tasks by how often they were decided, and with jobs left by the brokers that decided them first.
+# Tasks by the number of their decisions, and by whether the brokers that decided them first left jobs.
 DECIDED = """
 select count(*) filter (where n = 0), count(*) filter (where n > 1), count(*) filter (where assigned > jobs)
   from (select t.task_id, d.jobs,

@@ -74,7 +74,7 @@ def test_eight_callers_at_once_give_no_slot_twice_and_lose_no_job(dsn: str, conn
     assert q.value(OVER) == 0
     assert q.rows("select * from monitor.instance_difference") == []
     assert q.rows("select * from monitor.job_in_two_states") == []
-    # the next schedule finds each job as taskqueue has it: waiting jobs are placed, and there are no others
+    # the next schedule agrees with taskqueue on each job: waiting jobs are placed, and there are no others
     q.rows("call instance.schedule('s')")
     live = "select job_id from instance.step where state in ('waiting', 'placed')"
     assert q.rows(f"select job_id from taskqueue.job except ({live})") == []

@@ -303,7 +303,7 @@ def test_a_dealer_that_does_not_commit_delays_a_match_and_no_more(q: Counted, ot
     assert 0.05 <= min(waited) < 1  # the shortest one, since a busy machine delays some
     assert max(waited) < 5
     assert q.value("show lock_timeout") == "0"
-    assert changes(q) == before + 5  # the jobs, and that the first match waited in vain
+    assert changes(q) == before + 5  # the changes for the jobs, and for the vain wait of the first match
     other.connection.commit()
     deal(q, 4)
     query = (

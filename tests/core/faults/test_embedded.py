@@ -537,7 +537,7 @@ def run_as(uid: int, home: Path) -> str:
     programs = binaries.reachable(binaries.find(), Account(uid, uid), home)
     os.chown(home, uid, uid)
     reader, writer = os.pipe()
-    child = os.fork()  # not a new Python: this one's files may be closed to other users
+    child = os.fork()  # no new Python, since other users may not read the files of this one
     if child == 0:
         try:
             os.setgroups([])

@@ -187,7 +187,7 @@ def compare(work: Field, killed: int) -> Story:
     # Each waiting job was never taken, or was given back
     touched = {job_of(one) for one in got - story.releasing}
     assert not waiting & touched, "a job that an agent has waits again"
-    # Leases unknown to their agents are those that killed agents asked for without getting the answer
+    # Leases unknown to their agents are those whose answer a killed agent never got
     unheard = set(leased.values()) - got
     assert story.asks - story.answers <= killed
     assert len(unheard) <= 5 * (story.asks - story.answers)
@@ -275,7 +275,7 @@ def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: Connection) ->
     q = Calls(db)
     q.insert_many([1, 2])
     slow = "import psycopg, sys; psycopg.connect(sys.argv[1], autocommit=True).execute(sys.argv[2])"
-    dsn = make_conninfo(dsn, options="-c client_connection_check_interval=0")  # else the server ends the statement
+    dsn = make_conninfo(dsn, options="-c client_connection_check_interval=0")  # otherwise the server ends the statement
     query = "select m.job_id, pg_sleep(1) from taskqueue.match_job('default', '{\"CPUTime\": 1000}') m"
     agent = subprocess.Popen([sys.executable, "-c", slow, dsn, query])
     asleep = "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"

@@ -27,7 +27,7 @@ SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "8"))
 FILES = 400  # of each task
 TASKS = max(1, int(SECONDS / 8))
 PARTS = FILES * TASKS
-SOON = 5 / 86_400  # days; else a job that was transferring when its agent was killed would wait for days
+SOON = 5 / 86_400  # days; otherwise a job that was transferring when its agent was killed would wait for days
 MAIN = "from broker.cli.program import main; main()"
 LEFT = f"select {PARTS} - count(*) from workload.job where setup = 'life' and ended is not null"
 WHAT_IS_LEFT = """

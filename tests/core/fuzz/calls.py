@@ -19,7 +19,7 @@ from tests.core.fuzz.arguments import Arguments, Known
 
 Connection = psycopg.Connection[Any]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
-DOCUMENTED = re.compile("PB00[1-6]$")  # nobody else is there to lock or to change anything, and roles may call
+DOCUMENTED = re.compile("PB00[1-6]$")  # no other session locks or changes anything, and the roles may call
 SELDOM = {  # calls per call of another function: slow ones, and those that end the world
     "taskqueue.remove_setup": 0.1, "brokerage.refresh_statistics": 0.02, "taskqueue.refresh_statistics": 0.02,
     "lifecycle.maintain": 0.1, "taskqueue.maintain": 0.1, "brokerage.maintain": 0.1, "lifecycle.watch": 0.05,
@@ -126,7 +126,7 @@ class Fuzzer:
         weights = [SELDOM.get(one.name, 1.0) for one in functions]
         for connection in self.connections.values():
             connection.execute(f"set statement_timeout = '{SECONDS}s'".encode())
-            for kind in ("timestamptz", "timestamp", "interval"):  # not all of PostgreSQL's fit into Python's
+            for kind in ("timestamptz", "timestamp", "interval"):  # Python cannot hold all of PostgreSQL's
                 connection.adapters.register_loader(kind, TextLoader)
         for number in range(calls):
             if number % 50 == 49:

@@ -82,7 +82,7 @@ def compare(db: Connection, case: Case) -> None:
         kept = model.run(steps, most)
         assert dict(planned) == model.placed
         if most is not None:
-            return  # a schedule goes on after it has released instances: the model stops at a limit
+            return  # a schedule continues after it has released instances, but the model stops at a limit
         done = db.execute("select * from instance.schedule_task('m', %s)", [TASK]).fetchone()
         rows = db.execute("select step_id, state, instance_id from instance.step order by step_id").fetchall()
         placed = {step: instance for step, state, instance in rows if state == "placed"}

@@ -151,7 +151,7 @@ def test_a_batch_goes_on_after_a_refused_element(db: Connection) -> None:
         {"job_id": job, "attempt": report["attempt"], "outcome": "failed"}
         for job, report in zip(jobs, reports, strict=True)
     ]
-    ends[0]["job_id"] = str(ends[0]["job_id"])  # as clients send it that get bigints as texts
+    ends[0]["job_id"] = str(ends[0]["job_id"])  # sent by clients that get bigints as texts
     ended = db.execute("select job_id, outcome from taskqueue.finish_jobs('s', %s)", (Jsonb(ends),)).fetchall()
     assert ended == [(jobs[0], "failed"), (jobs[1], "stale"), (jobs[2], "failed")]
     assert [grids.status(db, "s", job) for job in jobs] == ["failed", "sent", "failed"]

@@ -186,7 +186,7 @@ def test_paused_queues_suspend_only_the_heartbeat_timeout_in_panda2026(rolled_ba
     assert [found[0] for _, found in sorted(overdue(q).items())] == ["running", "heartbeat", "heartbeat"]
 
 
-EXPLAINED = 25  # of the random jobs: each is a query of its own
+EXPLAINED = 25  # only some of the random jobs, since each takes a query
 AGES = [0, 0.5, 1, 2, 3, 4, 5, 6, 12, 24, 48, 96, 168, 504]
 
 

@@ -76,7 +76,7 @@ def test_beats_are_kept_by_the_clock_of_the_server(q: Calls) -> None:
     q.rows(
         "update lifecycle.loop set began_at = date_trunc('second', began_at), failing_since = '2020-01-01' returning 1"
     )
-    lead(q, ME, "watchdog", began=2)  # a round that is under way has no news about the errors
+    lead(q, ME, "watchdog", began=2)  # a round under way changes nothing about the errors
     assert q.rows("select error, failing_since::date::text from lifecycle.loop") == [("setup a: no", "2020-01-01")]
     lead(q, ME, "watchdog", began=2, ended=1, error="setup a: still no")
     assert q.rows("select error, failing_since::date::text from lifecycle.loop") == [

@@ -220,7 +220,7 @@ class Analysis(Panda):
 
     @property
     def number_of_jobs(self) -> int:
-        """By nFilesPerJob, for merging, too."""
+        """The number of jobs, by nFilesPerJob, also for merging."""
         size = self.split("nFilesPerJob") or 1
         return -(-len(self.primary.get("files") or []) // size)
 
@@ -330,7 +330,7 @@ def is_vp(queue: Queue) -> bool:
 
 
 def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
-    """By its own name or the unified one; `*` is anything, a regular expression may be found anywhere."""
+    """Whether a pattern fits the queue's own or unified name; `*` is any text. If not anchored, it may fit a part."""
 
     def matches(pattern: str, name: str) -> bool:
         if "*" not in pattern:
@@ -931,7 +931,7 @@ def may_ignore_locality(case: Analysis) -> bool:
 
 
 def data_weight(case: Analysis, queue: Queue, located: Located | None) -> Fraction:
-    """By how many datasets are at the queue, else by how many GB."""
+    """The weight by the number of datasets at the queue, else by their GB."""
     if not case.real_input():
         return Fraction(1)
     if located is not None and not located.union:

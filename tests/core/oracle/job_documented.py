@@ -319,7 +319,7 @@ class Case(TaskInWorld):
         return set().union(*(held(found[name], lfns) for name in counting))
 
     def job_files(self) -> list[list[list[Row]]]:
-        """For each job the files of each dataset: k*n to (k+1)*n - 1 of every one, as far as the first goes."""
+        """The files of each dataset for each job: k*n to (k+1)*n - 1 of every one, up to the end of the first."""
         key = "nFilesPerMergeJob" if self.merging else "nFilesPerJob"
         size = self.split(key) or 1
         datasets = [self.dataset(name).get("files") or [] for name in self.task.get("input") or []]
@@ -453,7 +453,7 @@ def _pre_assigned(case: Case, names: list[str]) -> list[Queue]:
     return [replace(queue, pre_assigned=True) for queue in chosen]
 
 
-# --- The rules: each gives PanDA's tag if the queue fails, else None --------------------------------------------------
+# --- The rules: each returns PanDA's tag if the queue fails, else None ------------------------------------------------
 
 
 def queue_status(case: Case, queue: Queue) -> str | None:
@@ -701,7 +701,7 @@ def under_one_of(containers: list[str], name: str, case: Case) -> bool:
     return any(path.startswith(prefix) for path in [name, *sources] for prefix in containers)
 
 
-Releases = tuple[str, list[tuple[str, str | None]]]  # cvmfs tag, and which (project, version) will do
+Releases = tuple[str, list[tuple[str, str | None]]]  # cvmfs tag, and which (project, version) suits
 
 
 def read_release(trans_home: str) -> tuple[str, str | None, str | None]:
@@ -985,7 +985,7 @@ def network_weight(case: Case, queue: Queue) -> Fraction:
 
 
 def throughput_weight(link: Row, steps: list[tuple[int, str]]) -> Fraction:
-    """By the rate of the last hour, day or week, else by closeness."""
+    """The weight by the rate of the last hour, day or week, else by closeness."""
     measured = [link[key] for key in ("mbps_1h", "mbps_1d", "mbps_1w") if link.get(key) is not None]
     if measured:
         return next((Fraction(weight) for over, weight in steps if exact(measured[0]) > over), Fraction(1))

@@ -218,12 +218,12 @@ def _shares_output(case: Panda, queue: Queue, names: list[str]) -> bool:
 
 
 def _merge_site_is_stale(case: Panda) -> bool:
-    """As in doc; and the task frozen for more than 6 h."""
+    """As in doc, and the task has been frozen for more than 6 h."""
     frozen = case.hours_ago(case.task.get("frozen"))
     return model.merge_site_is_stale(case) and frozen is not None and frozen > 6
 
 
-# --- The rules: each gives PanDA's tag if the queue fails, else None --------------------------------------------------
+# --- The rules: each returns PanDA's tag if the queue fails, else None ------------------------------------------------
 
 
 def queue_status(case: Panda, queue: Queue) -> str | None:
@@ -645,7 +645,7 @@ def too_short(case: Panda, queue: Queue) -> str | None:
 
 
 def _work(case: Panda, queue: Queue) -> Fraction | None:
-    """Of the smallest job with a dynamic number of events, else of a job's part in the event service."""
+    """The work of the smallest job with a dynamic number of events, else of a job's part in the event service."""
     granularity = exact(case.split("dynamicNumEvents"))
     if granularity and queue.limit("mintime") and "HS06" in (case.task.get("cpu_time_unit") or ""):
         return work_of(case, granularity)

@@ -265,7 +265,7 @@ class Model:
         ]
 
     def running(self, limit: Limit, place: Place) -> int:
-        """How many leases count against a running limit."""
+        """The number of leases that count against a running limit."""
         return sum(
             1
             for lease in self.leases.values()

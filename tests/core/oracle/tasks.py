@@ -381,7 +381,7 @@ class Panda(Doc):
         return [self._target(token, outputs) for token in tokens if not token.startswith("ddd:")]
 
     def _target(self, token: str, outputs: list[str]) -> str | None:
-        """By its name, else by a pattern in the name, else by type."""
+        """The storage of an output by its name, else by a pattern in the name, else by type."""
         if token in outputs:
             return token
         for name in outputs:

@@ -329,7 +329,7 @@ class Matching(RuleBasedStateMachine):
             queue_now = self.q.queue_of(job_id)
             assert queue_now is not None
             job.queue, job.requirements = queue_now, canonical(job.requirements, buckets)
-        for lease in self.model.leases.values():  # they go back to where they would be, had they waited
+        for lease in self.model.leases.values():  # they go back to the queues where they would be if they had waited
             lease.requirements = canonical(lease.requirements, buckets)
         for ids in together.values():
             assert len({self.model.waiting[job_id].queue for job_id in ids}) == 1

@@ -24,7 +24,7 @@ def test_1_several_groups_keep_the_other_conditions(q: Calls) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("empty", [10, 100])
 def test_2_empty_queues_never_hide_full_ones(q: Calls, empty: int) -> None:
-    """In DIRAC ten empty queues at the head of the order end in "no match"."""
+    """In DIRAC ten empty queues at the head of the order lead to "no match"."""
     q.set_group("head", 1e6, sharing=True)
     q.set_group("tail", 0.001)
     for n in range(1, empty + 1):
@@ -60,7 +60,7 @@ def test_4_limits_on_two_values_of_one_attribute_block_both(q: Calls) -> None:
 
 
 def test_5_setting_a_limit_on_an_unknown_attribute_is_refused(q: Calls) -> None:
-    """In DIRAC it is stored, and breaks or changes every later match at the site."""
+    """DIRAC stores such a limit, which breaks or changes every later match at the site."""
     for kind in ("running", "delay"):
         q.refuses(partial(q.call, "set_limit", kind, "S", None, "Colour", "red", 1), "PB001", "Colour")
     q.insert(1)
@@ -95,7 +95,7 @@ def test_7_disabled_queues_are_not_matched(q: Calls) -> None:
 
 
 def test_8_priorities_are_right_when_a_queue_is_new(q: Calls) -> None:
-    """In DIRAC a new queue keeps a placeholder, or the others keep their old priorities."""
+    """In DIRAC a new queue keeps a placeholder, or the other queues keep their old priorities."""
     q.set_clock("2026-01-01 00:00:00+00")
     q.set_group("g", 10)
     first = q.insert(1, OwnerGroup="g")

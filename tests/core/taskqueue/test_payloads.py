@@ -250,7 +250,7 @@ def test_the_payload_of_a_job_comes_before_that_of_its_task(q: Calls) -> None:
 
 @pytest.mark.parametrize("split", [{"nFilesPerJob": 1}, {"nFilesPerJob": 2}, {"nFilesPerJob": 4}, {}])
 def test_files_of_a_part_are_those_that_a_job_reads(q: Calls, split: dict[str, int]) -> None:
-    """As job_file has them; datasets side by side, a name once, pseudo datasets not at all, positions with gaps."""
+    """They are those of job_file: datasets side by side, each name once, no pseudo datasets, positions with gaps."""
     files = [{"lfn": f"x{n}"} for n in range(1, 4)]
     datasets = {
         "side": {"files": [*files, {"lfn": "f2"}, {"lfn": "f6"}]},

@@ -177,7 +177,7 @@ def test_the_texts_of_the_baseline_become_comments() -> None:
 
 @pytest.mark.slow
 def test_a_database_with_data_survives_new_code(dsn: str) -> None:
-    """As if every file of sql/ had changed since the last upgrade."""
+    """Every file of sql/ counts as changed since the last upgrade."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         q = Calls(conn)
         for n in range(1, 11):
