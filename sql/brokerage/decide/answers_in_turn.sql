@@ -11,9 +11,10 @@ create or replace function brokerage.answers_in_turn(
 ) returns setof brokerage.task_answer
 language plpgsql volatile as $$
 declare
-  -- the work is counted by share
+  -- in panda2026 the work is counted by share
   v_pools int[] := array(
-    select case when p_run.algorithm = 'production_task' then dense_rank() over (order by f.gshare) else 1 end
+    select case when p_run.algorithm = 'production_task' and p_subjects.base_profile <> 'documented'
+                then dense_rank() over (order by f.gshare) else 1 end
       from unnest(p_tasks) with ordinality f order by f.ordinality);
   -- assignments of each pool, see brokerage.assigned_before
   v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);
@@ -69,7 +70,7 @@ begin
       v_place := brokerage.draw_nucleus(v_probabilities, hashint8extended(v_task.task_id, p_run.seed));
       v_answer.nucleus := v_turn.names[v_place];
       v_answer.probability := v_probabilities[v_place];
-      if v_task.gshare is not null then
+      if v_task.gshare is not null or p_subjects.base_profile = 'documented' then
         v_assigned[v_pools[v_number]] := brokerage.with_assigned(
           v_assigned[v_pools[v_number]], array[v_turn.numbers[v_place]],
           array[greatest(coalesce(v_task.work, 0), 0)]);

@@ -15,7 +15,8 @@ begin
   v_facts.base_profile := p_base_profile;
   if p_algorithm = 'production_task' then
     v_facts.nucleus_keys := array(select k from brokerage.nucleus_keys(p_setup, p_tasks, p_base_profile) k);
-    v_facts.work := array(select f from brokerage.facts_of_work(p_setup, p_tasks, v_facts.nucleus_keys, p_queues) f);
+    v_facts.work := array(select f from brokerage.facts_of_work(p_setup, p_tasks, v_facts.nucleus_keys, p_queues,
+                                                               p_base_profile) f);
     v_facts.located := array(select f from brokerage.facts_of_located(p_setup, p_tasks, p_queues, p_base_profile) f);
     v_facts.space := array(
       select f from brokerage.facts_of_space(p_setup, v_facts.nucleus_keys, p_queues, p_base_profile) f);

@@ -36,7 +36,7 @@ begin
      where j.setup = p_setup and j.ended is null and (p_job_ids is null or j.job_id = any (p_job_ids))
        and (p_all or (c.rule = 'sent' or case c.clock when 'created' then j.created
                                                       when 'modified' then j.modified
-                                                      when 'state_changed' then j.state_changed
+                                                      when 'state_changed' then coalesce(j.state_changed, j.created)
                                                       else coalesce(j.activated, j.created) end < c.oldest)
                      and (c.labels is null or j.label = any (c.labels))
                      and coalesce(j.priority, 0) between c.priority_from and c.priority_to)
@@ -59,7 +59,7 @@ begin
                                      when r.key_by_name is not null then coalesce(n.workflow, q.workflow)
                                 end as name) g
      cross join lateral (select case when r.clock = 'created' then n.created
-                                     when r.clock = 'state_changed' then n.state_changed
+                                     when r.clock = 'state_changed' then coalesce(n.state_changed, n.created)
                                      when r.clock = 'waiting' then coalesce(n.activated, n.created)
                                      when r.rule = 'sent' and l.job_id is not null then l.matched_at
                                      else g.modified end as since) x

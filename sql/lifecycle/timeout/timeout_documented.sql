@@ -33,9 +33,9 @@ select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::
      '{"queue_setting": "lease_time"}',
      'sent more than 30 min ago (lease_time) and never started: a leased one goes back to its TaskQueue, and fails '
      'after 3 losses'),
-    (100, 'running', '{running}', 'created', '21 days', 'fail',
+    (100, 'running', '{running}', 'state_changed', '21 days', 'fail',
      '{}',
-     'running, and created more than 21 days ago'),
+     'running for more than 21 days'),
     (110, 'heartbeat', '{running,starting}', 'modified', '2 hours', 'fail',
      '{"key_by_name": "watcher:HEARTBEAT_TIMEOUT_<workflow>", "queue_setting": "heartbeat_time"}',
      'running or starting, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours, else 2 h (heartbeat_time)'),

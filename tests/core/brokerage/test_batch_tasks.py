@@ -146,7 +146,7 @@ def test_the_same_seed_gives_the_same_decisions(new_database: Callable[..., str]
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_later_tasks_see_the_work_of_earlier_ones(lab: Connection, profile: str) -> None:
-    """A task sees work of its share from its priority upward; tasks without a share see none.
+    """In panda2026 a task sees work of its share from its priority upward, and none without a share; in documented all.
 
     1000 events of 2 HS06 s are 2000 HS06 s; unknown work counts 300.
     """
@@ -162,8 +162,10 @@ def test_later_tasks_see_the_work_of_earlier_ones(lab: Connection, profile: str)
     ]
     world.load(lab, [_world(tasks, events=1000, shares={"N1": 1000})])
     run = _call(lab, profile=profile, tasks_a_commit=None)
-    nothing = 1 / 50 if profile == "documented" else 1
-    expected = [nothing, 1 / 2000, 1 / 2040, nothing, 1 / 302040, nothing, nothing]
+    if profile == "documented":
+        expected = [1 / 50, 1 / 2000, 1 / 2040, 1 / 302040, 1 / 303040, 1 / 304040, 1 / 305040]
+    else:
+        expected = [1, 1 / 2000, 1 / 2040, 1, 1 / 302040, 1, 1]
     for task, weight in enumerate(expected, start=1):
         assert lab.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
 
@@ -182,15 +184,16 @@ def test_later_tasks_see_work_across_commits_and_runs(tasks_db: Connection, task
 
 
 @pytest.mark.slow
-def test_work_of_lower_priority_is_not_seen(tasks_db: Connection) -> None:
+def test_work_of_lower_priority_is_not_seen_in_panda2026(tasks_db: Connection) -> None:
+    without_job_check(tasks_db)
     world.load(tasks_db, [_world([{"id": 1, "current_priority": 100}], events=1000, shares={"N1": 1000})])
     _call(tasks_db)
     world.load(
         tasks_db, [{"tasks": _world([{"id": 2, "current_priority": 101}, {"id": 3, "current_priority": 100}])["tasks"]}]
     )
-    run = _call(tasks_db, tasks=[2])
-    assert tasks_db.execute(WEIGHTS, [run, 2]).fetchall() == [("N1", 1 / 50)]
-    run = _call(tasks_db, tasks=[3])
+    run = _call(tasks_db, tasks=[2], profile="panda2026")
+    assert tasks_db.execute(WEIGHTS, [run, 2]).fetchall() == [("N1", 1)]
+    run = _call(tasks_db, tasks=[3], profile="panda2026")
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 

@@ -164,7 +164,7 @@ SUBJECTS = {
     "load_of_analysis('grid', $2, ($1).keys, $3, $4, ($1).load)": "analysis_job",
     f"placement_of_analysis('grid', $2, $3, $4, ($1).placement, {LOCALITY})": "analysis_job",
     "nucleus_keys('grid', $2, $4)": "production_task",
-    "facts_of_work('grid', $2, ($1).nucleus_keys, $3)": "production_task",
+    "facts_of_work('grid', $2, ($1).nucleus_keys, $3, 'panda2026')": "production_task",
     "facts_of_located('grid', $2, $3, $4)": "production_task",
     "facts_of_space('grid', ($1).nucleus_keys, $3, $4)": "production_task",
 }

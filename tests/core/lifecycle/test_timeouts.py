@@ -39,7 +39,7 @@ DOC: list[Case] = [
     ("inactive-highprio", "rebroker", "modified", 4, {"status": "activated", "priority": 800, "queue": IDLE}),
     ("inactive-highprio", "rebroker", "state_changed", 4, {"status": "starting", "priority": 800, "queue": IDLE}),
     ("sent", "fail", "modified", 0.5, {"status": "sent"}),
-    ("running", "fail", "created", 504, {"status": "running"}),
+    ("running", "fail", "state_changed", 504, {"status": "running"}),
     ("heartbeat", "fail", "modified", 2, {"status": "running"}),
     ("heartbeat", "fail", "modified", 2, {"status": "starting"}),
     ("heartbeat", "fail", "modified", 6, {"status": "running", "queue": SLOW}),

@@ -319,8 +319,8 @@ class Doc:
 
     # Weight
 
-    def work_weight(self, work: Fraction) -> Fraction:
-        return 1 / max(Fraction(50), work)
+    def work_weight(self, nucleus: Nucleus) -> Fraction:
+        return 1 / max(Fraction(50), self.case.all_work(nucleus.name))
 
     def space_weight(self, nucleus: Nucleus) -> Fraction:
         storage = self.case.storage(nucleus.outputs[0])
@@ -330,7 +330,7 @@ class Doc:
 
     def weight(self, nucleus: Nucleus, *, data_counts: bool) -> Fraction:
         here = self._at(nucleus)
-        weight = self.work_weight(self.case.work_before(nucleus.name)) * self.space_weight(nucleus)
+        weight = self.work_weight(nucleus) * self.space_weight(nucleus)
         if not data_counts:
             return weight
         if self._size > 0 and self.case.intensive:
@@ -432,7 +432,8 @@ class Panda(Doc):
         bound = full_chain_of_parent(self.case, known=self._anywhere(), parent_has_it=True)
         return "-full_chain" if bound is not None and nucleus.name != bound else None
 
-    def work_weight(self, work: Fraction) -> Fraction:
+    def work_weight(self, nucleus: Nucleus) -> Fraction:
+        work = self.case.work_before(nucleus.name)
         return 1 / work if work >= 50 else Fraction(1)
 
     def space_weight(self, nucleus: Nucleus) -> Fraction:

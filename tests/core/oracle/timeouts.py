@@ -77,6 +77,7 @@ def doc(job: Job, world: World) -> Applied:
     if queue and (queue.status == "paused" or "disableReassign" in (queue.catchall or "").split(",")):
         return None
     heard = last_heard(job)
+    changed = job.created if job.state_changed is None else job.state_changed
     workflow = job.workflow or (queue.workflow if queue else None)
     own = world.config.get(f"HEARTBEAT_TIMEOUT_{workflow}") if workflow else None
     idle = queue is not None and over(queue.last_start, 2)
@@ -89,11 +90,11 @@ def doc(job: Job, world: World) -> Applied:
         (status == "assigned" and over(heard, 12), "assigned", "rebroker"),
         (status == "throttled" and over(job.created, 168), "throttled", "cancel"),
         (status == "activated" and over(heard, 48), "activated", "rebroker"),
-        (status == "starting" and over(job.state_changed, 48), "starting", "rebroker"),
+        (status == "starting" and over(changed, 48), "starting", "rebroker"),
         (status == "activated" and high and over(heard, 4), "inactive-highprio", "rebroker"),
-        (status == "starting" and high and over(job.state_changed, 4), "inactive-highprio", "rebroker"),
+        (status == "starting" and high and over(changed, 4), "inactive-highprio", "rebroker"),
         (status == "sent" and over(heard, 0.5), "sent", "fail"),
-        (status == "running" and over(job.created, 21 * 24), "running", "fail"),
+        (status == "running" and over(changed, 21 * 24), "running", "fail"),
         (status in ("running", "starting") and over(heard, heartbeat), "heartbeat", "fail"),
         (status == "transferring" and job.sub_status is not None and over(heard, own), "heartbeat-transferring",
          "fail"),
@@ -118,6 +119,7 @@ def panda2026(job: Job, world: World) -> Applied:
     """The first rule that applies in the profile panda2026, and its action."""
     queue, prio, status, config = job.queue, job.priority or 0, job.status, world.config
     heard = last_heard(job)
+    changed = job.created if job.state_changed is None else job.state_changed
     user, managed = job.label in ("user", "panda"), job.label == "managed"
     reassign = not (queue and "disableReassign" in (queue.catchall or "").split(","))
     paused = queue is not None and queue.status == "paused"
@@ -143,9 +145,9 @@ def panda2026(job: Job, world: World) -> Applied:
         (status == "activated" and reassign and managed and job.relocation_flag != 2 and over(heard, 48), "activated",
          "rebroker"),
         (status == "activated" and reassign and over(job.created, 168), "activated", "cancel"),
-        (status == "starting" and reassign and managed and over(job.state_changed, 48), "starting", "rebroker"),
+        (status == "starting" and reassign and managed and over(changed, 48), "starting", "rebroker"),
         (status == "activated" and reassign and high and over(heard, 4), "inactive-highprio", "rebroker"),
-        (status == "starting" and reassign and high and over(job.state_changed, 4), "inactive-highprio", "rebroker"),
+        (status == "starting" and reassign and high and over(changed, 4), "inactive-highprio", "rebroker"),
         (status == "sent" and over(heard, 0.5), "sent", "fail"),
         (status in ACTIVE and over(job.created, 21 * 24), "running", "fail"),
         (status in ("running", "starting") and not user and not paused and over(heard, production), "heartbeat",
