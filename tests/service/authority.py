@@ -57,7 +57,7 @@ def make(
     ends: int = 10**5,
     algorithm: Any = None,
 ) -> Signer:
-    """A certificate; `begins` and `ends` are seconds from now, each extension is with whether it is critical."""
+    """A certificate; `begins` and `ends` are seconds from now; each extension has a flag: whether it is critical."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     subject = name if isinstance(name, x509.Name) else x509.Name([x509.NameAttribute(*one) for one in name])
     builder = (
@@ -89,12 +89,12 @@ def proxy(of: Signer, *more: tuple[x509.ExtensionType, bool], cn: str = "123", *
 
 
 def rdn(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.RelativeDistinguishedName:
-    """A part of a name, of one attribute or several."""
+    """A part of a name, with one or more attributes."""
     return x509.RelativeDistinguishedName([x509.NameAttribute(*one) for one in parts])
 
 
 def chain(*signers: Signer) -> str:
-    """The header with these certificates, the first of the caller, as nginx escapes it."""
+    """The header with these certificates, the caller's first, escaped as nginx does."""
     return quote("".join(one.pem for one in signers), safe="")
 
 

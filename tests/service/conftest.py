@@ -1,7 +1,7 @@
 """A service that runs on a test's database, an issuer, and tokens.
 
-Tests share one service and one issuer with the database (tests/reused.py). Those that look at what a service keeps, or
-harm its connections, are marked `own_database` and have their own.
+Tests share one service and one issuer with the database (tests/reused.py). Tests that look at the memory of a service,
+or harm its connections, are marked `own_database` and get their own service.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ Token = Callable[..., str]
 
 @pytest.fixture(scope="session", autouse=True)
 def _many_files() -> None:
-    """Open as many files as the account may, as `broker serve` does: tests hold both ends of many connections."""
+    """Raise the limit of open files as `broker serve` does: tests hold both ends of many connections."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -88,7 +88,7 @@ class _Shared:
         self._of: Reused | None = None
 
     def service(self, database: Reused, settings: Settings) -> Running:
-        """The service on the database; another one if the database is another."""
+        """The service on this database; it is started again when the database changes."""
         if self._service is None or self._of is not database:
             self.close()
             self._service, self._of = Running(settings), database
@@ -149,7 +149,7 @@ def service(reused: Reused | None, _shared: _Shared, settings: Settings, start: 
 
 @pytest.fixture
 def credential(db: Db) -> Credential:
-    """A function that stores the rights of tokens of an issuer: credential(kind, issuer, subject, ...)."""
+    """A function that stores the rights of an issuer's tokens: credential(kind, issuer, subject, ...)."""
 
     def store(kind: str, issuer: Issuer, subject: str | None = None, **more: Any) -> None:
         values = {
@@ -164,7 +164,7 @@ def credential(db: Db) -> Credential:
 
 @pytest.fixture
 def trusted(issuer: Issuer, credential: Credential) -> Issuer:
-    """The issuer, each of whose subjects is an agent."""
+    """The issuer; each of its subjects is an agent."""
     credential("agent", issuer)
     return issuer
 
@@ -213,7 +213,7 @@ def insert_jobs(db: Db, count: int, first: int = 1) -> list[int]:
 
 
 def wait_until(there: Callable[[], bool], why: Callable[[], object] = str, seconds: float = 60) -> None:
-    """Wait for something that comes soon; `why` says what happened where it did not come."""
+    """Wait for a condition that holds soon; `why` is the message if it does not."""
     until = time.monotonic() + seconds
     while not there():
         assert time.monotonic() < until, why()
@@ -221,7 +221,7 @@ def wait_until(there: Callable[[], bool], why: Callable[[], object] = str, secon
 
 
 def program(name: str) -> str:
-    """The path of a program. Skips the test where it is not installed."""
+    """The path of a program. Skips the test if the program is not installed."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if found is None:
         pytest.skip(f"{name} is not installed")
@@ -236,7 +236,7 @@ def free_port() -> int:
 
 
 def sleep_a_minute(connection: Db, *_: Any, **__: Any) -> None:
-    """Stands in for a question that takes long."""
+    """Replace a query by one that takes long."""
     connection.execute("select pg_sleep(60)")
 
 
@@ -247,7 +247,7 @@ def bearer(token: str) -> dict[str, str]:
 
 @pytest.fixture
 def matched_together(service: Running) -> Together:
-    """A function that sends a match with each of the tokens at the same time: the same body, or one for each."""
+    """A function that sends one match per token at the same time: all with the same body, or each with its own."""
 
     async def send(tokens: list[str], bodies: tuple[Any, ...]) -> list[httpx.Response]:
         limits = httpx.Limits(max_connections=len(tokens))

@@ -1,7 +1,7 @@
-"""DiracX's own client works with a service: URL, token of an agent, token of a viewer, token of a submitter, job ids.
+"""Run DiracX's own client. Arguments: URL, tokens of an agent, a viewer and a submitter, job ids.
 
-test_diracx.py runs it with an interpreter that has DiracX (diracx-client), which the other tests do not need. It prints
-the answers as the client gives them.
+test_diracx.py runs this program with an interpreter that has diracx-client, which the other tests do not need.
+The program prints the answers that the client returns.
 """
 
 import json
@@ -29,7 +29,7 @@ def status(api: Any, job: int, **names: str) -> Any:
 
 
 def main(url: str, agent: str, viewer: str, submitter: str, *jobs: str) -> dict[str, Any]:
-    """Two jobs that the agent has, and one that waits."""
+    """Use two jobs that the agent holds and one that is waiting."""
     done, killed, waiting = map(int, jobs)
     found: dict[str, Any] = {}
     with client(url, agent) as api:

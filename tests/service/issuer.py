@@ -1,6 +1,6 @@
 """An issuer of tokens on this machine: OpenID configuration, keys, and any token that a test wants.
 
-It is a provider for people, too: a code for whoever comes, and an id token for the code.
+It is also a provider for people: it gives everybody a code, and an id token for the code.
 """
 
 import json
@@ -23,10 +23,10 @@ SECRET = "secret of the client"
 
 
 class Issuer:
-    """Serves its configuration and its public keys; `fetched` counts how often the keys were asked for.
+    """Serves its configuration and its public keys; `fetched` counts the requests for the keys.
 
-    person: the claims of whoever logs in. asked: what the code was asked for with, by the code. forget_codes: whether
-    a code can be used once only. answer: what the token endpoint answers instead, as status and body.
+    person: the claims of the person who logs in. asked: the parameters of the request for a code, by the code.
+    forget_codes: whether a code can be used only once. answer: status and body that the token endpoint sends instead.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Issuer:
         return {"keys": [{**key.as_dict(private=False), "kid": kid, "use": "sig"} for kid, key in self.keys.items()]}
 
     def authorized(self, query: str) -> str:
-        """The address to which a person who logs in is sent, with a code."""
+        """The address, with a code, to which a person who logs in is sent."""
         asked = {name: value for name, [value] in parse_qs(query, strict_parsing=True).items()}
         assert (asked["client_id"], asked["response_type"]) == (CLIENT, "code")
         assert asked["code_challenge_method"] == "S256"

@@ -1,4 +1,4 @@
-"""Endpoints beside the calls of jobs: health, metrics, the description, tokens of pilots; and callers that vanish."""
+"""Endpoints besides the calls for jobs: health, metrics, the description, tokens of pilots; and callers that vanish."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ from tests.service.conftest import BASE, SETUP, WANTED, Db, Jobs, Running, Start
 
 pytestmark = pytest.mark.own_database
 
-# Each operation of the API in a line, committed so that a review shows which operation changes.
+# One line per operation of the API, committed so that a review shows which operation changes.
 ENDPOINTS_TEXT = Path(__file__).with_name("endpoints.txt")
 
 
@@ -80,7 +80,7 @@ def test_metrics_are_for_viewers_and_operators(start: Start, token: Token) -> No
 
 
 def test_metrics_are_refused_to_pages_of_other_sites(service: Running, token: Token) -> None:
-    """A page of another site whose name was made to lead to this machine asks with that name."""
+    """Another site may make its name lead to this machine; its pages then send requests with that name."""
     url = service.url + "/metrics"
     port = urlsplit(service.url).port
     for host, status in (("127.0.0.1", 200), ("localhost", 200), ("[::1]", 200), ("evil.example", 401)):
@@ -103,7 +103,7 @@ def test_the_secret_of_a_pilot_is_exchanged_for_a_token(client: httpx.Client, db
 
 
 def lock_leases(db: Db) -> None:
-    """From now on until the commit a match waits."""
+    """Make each match wait until the commit."""
     db.execute("begin")
     db.execute("lock table taskqueue.lease")
 
@@ -129,9 +129,9 @@ def test_a_match_of_a_caller_that_vanished_is_kept(service: Running, db: Db, tok
     db.execute("commit")
     again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
     assert again.status_code in (200, 503)
-    if again.status_code == 503:  # the first call with this key was not done
+    if again.status_code == 503:  # the first call with this key had no effect
         again = httpx.post(service.url + BASE + "/match", json=WANTED, headers=headers)
-    assert db.execute("select attempt from taskqueue.lease").fetchall() == [(1,)]  # it was not released in between
+    assert db.execute("select attempt from taskqueue.lease").fetchall() == [(1,)]  # never released in between
     assert db.execute("select event from taskqueue.history").fetchall() == []
     assert len(again.json()["matches"]) == 1
 
@@ -152,7 +152,7 @@ def test_a_service_that_stops_answers_what_is_under_way(start: Start, db: Db, to
     stopping = threading.Thread(target=running.close)
     stopping.start()
     with pytest.raises(httpx.TransportError):
-        while True:  # until it accepts no more
+        while True:  # until it accepts no more connections
             httpx.get(running.url + "/healthz/live")
     db.execute("commit")
     stopping.join()

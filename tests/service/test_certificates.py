@@ -1,4 +1,4 @@
-"""Client certificates that a proxy hands over: which are believed, the form of a DN, and their rights."""
+"""Client certificates that a proxy hands over: which ones are accepted, the form of a DN, and their rights."""
 
 import time
 from base64 import b64encode
@@ -51,7 +51,7 @@ def usage(**which: bool) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: which.get(name, False) for name in names})
 
 
-# A DN, as it is written here.
+# A DN in the form of pgbroker.
 FORMS = {
     "CN=robot,DC=org": "/DC=org/CN=robot",
     "cn=robot,Dc=org": "/DC=org/CN=robot",
@@ -297,7 +297,7 @@ def test_a_verified_chain_is_remembered_for_a_minute_while_its_certificates_are_
     monkeypatch.setattr(tokens, "time", clock)
     monkeypatch.setattr(door, "_end_entity", counted)
     began, counts = now, []
-    short = chain(proxy(ENTITY, begins=-90, ends=-30), ENTITY)  # with the skew it is valid for 30 seconds
+    short = chain(proxy(ENTITY, begins=-90, ends=-30), ENTITY)  # with the allowed skew it is valid for 30 more seconds
     whole = chain(ENTITY)
     for text, seconds in ((whole, 0), (whole, 59), (whole, 61), (short, 0), (short, 28), (short, 31)):
         now = began + seconds
@@ -350,7 +350,7 @@ def test_a_bundle_holds_authorities_only(tmp_path: Path) -> None:
 
 @pytest.fixture
 def robots(db: Db) -> None:
-    """A credential of one certificate, and one of all others of its authority."""
+    """A credential for one certificate, and one for all others of its authority."""
     query = "select from resource.set_credential('default', %s, %s, 'x509', %s, %s, %s)"
     db.execute(query, ["robot", "agent", ROBOT_DN, None, None])
     db.execute(query, ["people", "viewer", None, "issuer_dn", "/DC=org"])
@@ -371,7 +371,7 @@ def test_a_certificate_has_the_role_of_its_credential(
         assert (refused.status_code, refused.json()["code"]) == (401, "PB008")
         refused = agent.post("/match", json=WANTED, headers={"X-SSL-Client-Verify": "NONE"})
         assert (refused.status_code, "client certificate is needed" in refused.json()["detail"]) == (401, True)
-        # a token counts before a certificate, also one that is not valid
+        # a token takes precedence over a certificate, even an invalid token
         assert agent.get("/jobs/1/why", headers=bearer(token("viewer"))).status_code == 200
         assert agent.post("/match", json=WANTED, headers=bearer("x")).status_code == 401
     assert db.execute("select subject from taskqueue.lease").fetchall() == [("x509 " + ROBOT_DN,)]

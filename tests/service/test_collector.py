@@ -13,7 +13,7 @@ from broker.service.problems import Problem
 
 
 class _Calls:
-    """Calls that a test lets go on one by one."""
+    """Calls that a test completes one by one."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -28,7 +28,7 @@ class _Calls:
 
 
 def asynchronous(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """A test that is a coroutine."""
+    """Run a coroutine as a test."""
 
     @wraps(test)
     def run(**fixtures: Any) -> None:
@@ -69,7 +69,7 @@ async def test_a_call_keeps_its_bounds_and_the_order_of_items() -> None:
     for _ in range(7):
         calls.go_on.release()
     await asyncio.gather(*asked)
-    # 50 is more than a call carries and goes alone; 11 has the name of 1; 6 does not fit beside the others
+    # 50 is larger than a call may be and is sent alone; 11 has the name of 1; 6 does not fit beside the others
     assert calls.batches[0] == [50]
     assert calls.batches[1:] == [[1, 2, 3], [11], [4, 6]]
 

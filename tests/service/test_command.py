@@ -28,7 +28,7 @@ Serve = Callable[..., "Program"]
 
 
 class Program:
-    """`broker serve`, with an environment of its own, and where it listens."""
+    """`broker serve` with its own environment, and the address at which it listens."""
 
     def __init__(self, arguments: list[str], environment: dict[str, str], *, stdout: int = subprocess.PIPE) -> None:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
@@ -115,7 +115,7 @@ def test_serve_works_at_once_on_the_embedded_server(serve: Serve, home: Path) ->
     subprocess.run([*PROGRAM, "submit", "-"], env=second.environment, input=json.dumps(jobs), text=True, check=True)
     matched = [httpx.post(second.url + BASE + "/match", json=WANTED, headers=bearer(made["token"])) for _ in range(4)]
     assert sorted(answer.status_code for answer in matched) == [200, 200, 200, 204]
-    metrics = httpx.get(second.url + "/metrics").text  # of both workers
+    metrics = httpx.get(second.url + "/metrics").text  # from both workers
     counted = re.findall(r'pgbroker_http_requests_total\{.*?match",status="2\d\d"\} (\d+)', metrics)
     assert sum(map(int, counted)) == 4
     assert second.stop() == 0
@@ -213,7 +213,7 @@ def test_serve_names_the_extra_of_a_missing_package(monkeypatch: pytest.MonkeyPa
 
 
 def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path) -> None:
-    """The browser is a program that copies the file which it is to show."""
+    """The browser is a program that copies the file that it should show."""
     shown = tmp_path / "shown.html"
     copy = tmp_path / "browser"
     copy.write_text(f'#!/bin/sh\nstat -c %a "${{1#file://}}" > {tmp_path}/mode\ncp "${{1#file://}}" {shown}.new\n'
@@ -257,6 +257,6 @@ def test_a_waiting_agent_is_answered_when_the_service_ends(serve: Serve, service
             figures = httpx.get(program.url + "/metrics").text
         began = time.monotonic()
         assert program.stop() == 0
-        assert time.monotonic() - began < 10  # requests under way would have twenty seconds
+        assert time.monotonic() - began < 10  # requests under way would get twenty seconds
         waits.join()
     assert answers[0].status_code == 204

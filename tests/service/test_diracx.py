@@ -1,4 +1,4 @@
-"""DiracX's calls: statuses and heartbeats of agents, searches in DIRAC's words.
+"""DiracX's calls: statuses and heartbeats of agents, searches with DIRAC's names.
 
 The last test runs DiracX's own client. It needs an interpreter that has it, since it brings two dozen packages:
 `python3 -m venv dx && dx/bin/pip install diracx-client`, then BROKER_TEST_DIRACX=dx/bin/python in the environment.
@@ -23,7 +23,7 @@ NOW = "2026-03-28T12:00:00Z"
 
 @pytest.fixture
 def adapter(service: Running) -> Iterator[httpx.Client]:
-    """A client of the calls of DiracX."""
+    """A client for the calls of DiracX."""
     with httpx.Client(base_url=service.url + "/api/jobs", timeout=60) as made:
         yield made
 

@@ -36,7 +36,7 @@ def scrape(running: Running, **headers: Any) -> Found:
 
 
 def sample(db: Db) -> None:
-    """Do the work of the loops in a minute, whenever the last count and sample was."""
+    """Do one minute of the loops' work, whatever the times of the last count and sample."""
     db.execute("delete from taskqueue.summary")
     loops.summarize(db, "default")
     db.execute("delete from history.sample")

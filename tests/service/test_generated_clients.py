@@ -1,4 +1,4 @@
-"""Clients that are generated from the description of the service compile, and run as the page has it."""
+"""Clients generated from the description of the service compile, and run as written on the page."""
 
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ def block(kind: str, word: str) -> str:
 
 
 def install(text: str, folder: Path) -> None:
-    """Run a block that installs packages; skip where they cannot be had."""
+    """Run a block that installs packages; skip the test if they cannot be installed."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", text], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -38,7 +38,7 @@ def install(text: str, folder: Path) -> None:
 
 @pytest.fixture
 def run(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Run:
-    """A function that runs blocks against a service, and gives what they print."""
+    """A function that runs blocks against a service and returns their output."""
     running = start()
     return lambda *texts: run_blocks([block("sh", "curl"), *texts], running.url, dsn, tmp_path, warm)
 

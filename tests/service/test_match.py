@@ -1,4 +1,4 @@
-"""A job's way through the service: match, report, finish, release, for tokens of an issuer and opaque ones."""
+"""The life of a job in the service: match, report, finish, release, with tokens of an issuer and opaque ones."""
 
 from collections.abc import Callable
 
@@ -109,7 +109,7 @@ def test_one_bad_request_of_many_harms_no_other(trusted: Issuer, jobs: Jobs, mat
 def test_a_token_works_in_the_setup_of_the_path_only(agent: httpx.Client) -> None:
     assert agent.post("/match", json=WANTED).status_code == 204
     elsewhere = agent.post(str(agent.base_url).replace(BASE, "/api/v1/setups/other") + "match", json=WANTED)
-    assert (elsewhere.status_code, elsewhere.json()["code"]) == (403, "PB002")  # an opaque token is of one setup
+    assert (elsewhere.status_code, elsewhere.json()["code"]) == (403, "PB002")  # an opaque token belongs to one setup
 
 
 def test_a_brokered_job_comes_with_the_payload_of_its_task(agent: httpx.Client, db: Db) -> None:

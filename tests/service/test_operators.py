@@ -1,4 +1,4 @@
-"""The effect of a change (what-if), the obstacles of a task, and failed jobs that are tried again."""
+"""The effect of a change (what-if), the obstacles of a task, and retries of failed jobs."""
 
 from typing import Any
 

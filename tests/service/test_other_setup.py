@@ -22,7 +22,7 @@ select c.relname, exists (select from pg_attribute a where a.attrelid = c.oid an
  where c.relnamespace = 'monitor'::regnamespace and c.relkind = 'v'
  order by 1
 """
-OF_THE_INSTALLATION = {  # without a column setup
+OF_THE_INSTALLATION = {  # views without a column `setup`
     "general_config",
     "health", "health_clock", "health_history", "health_loop", "health_profile", "health_session", "health_setting",
     "health_snapshot", "health_standby", "health_table", "health_work", "profile", "profile_rule", "reason", "shard",

@@ -20,7 +20,7 @@ def blocks(page: str, kind: str = "sh") -> list[str]:
 
 
 def bash(script: str, folder: Path, environment: Mapping[str, str], seconds: float | None = None) -> str:
-    """The output of a script that ends well, and in this time."""
+    """The output of a script, which must succeed within this time."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
         check=False, timeout=seconds,
@@ -30,7 +30,7 @@ def bash(script: str, folder: Path, environment: Mapping[str, str], seconds: flo
 
 
 def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -> str:
-    """The output of blocks of sh, with a service at this URL. Skips where curl is missing."""
+    """The output of blocks of sh, with a service at this URL. Skips the test if curl is missing."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
     path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     printed = ""
@@ -43,7 +43,7 @@ def run_blocks(texts: list[str], url: str, dsn: str, folder: Path, warm: Path) -
 
 @pytest.fixture
 def printed(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Printed:
-    """A function that runs the blocks of a page, but those that start a service, and gives what they print."""
+    """A function that runs the blocks of a page, except those that start a service, and returns their output."""
 
     def run(name: str) -> str:
         texts = [text for text in blocks(name) if "broker serve" not in text and "--tls-cert" not in text]

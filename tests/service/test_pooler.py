@@ -32,7 +32,7 @@ def test_roles_and_subjects_do_not_leak_between_calls_behind_a_pooler(
     viewer = bearer(token("viewer"))
 
     def work(number: int) -> list[int]:
-        """Jobs of one agent, each reported and ended, with a look of a viewer between."""
+        """Run jobs as one agent, which reports and ends each; a viewer reads in between."""
         name = f"agent-{number}"
         done = []
         with httpx.Client(base_url=pooled.url + BASE, headers=bearer(tokens[name]), timeout=30) as client:

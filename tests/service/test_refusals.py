@@ -1,4 +1,4 @@
-"""Refusals, their statuses and their texts. Nothing that a caller sends is the service's fault."""
+"""Refusals, their statuses and their texts. No request of a caller causes an internal error of the service."""
 
 import json
 import socket
@@ -70,7 +70,7 @@ def test_a_long_body_is_refused(agent: httpx.Client) -> None:
     refused = agent.post("/match", content=fits.ljust(limit + 1), headers=JSON)
     assert refused.status_code == 413
 
-    def parts() -> Iterator[bytes]:  # no header tells its length
+    def parts() -> Iterator[bytes]:  # no header gives its length
         yield fits
         yield b" " * (limit - len(fits))
         yield b" "

@@ -1,4 +1,4 @@
-"""A request as endpoints see it: its headers, and its body however it comes."""
+"""A request as endpoints see it: its headers, and its body, in whatever parts it arrives."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rights of callers of the service: those of the database, by the role that the credential names."""
+"""Callers of the service have the rights of the database role that their credential names."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
 
 
 def restricted(name: str) -> list[dict[str, Any]]:
-    """Columns that a search of a view has to name."""
+    """Columns by which a search of a view must select."""
     return [{"parameter": one, "operator": "eq", "value": 6} for one in VIEWS[name].search.restricted[:1]]
 
 

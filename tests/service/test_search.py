@@ -19,7 +19,7 @@ def viewer(client: httpx.Client, token: Token) -> httpx.Client:
 
 @pytest.fixture
 def some(jobs: Jobs, db: Db) -> list[int]:
-    """Nine jobs, three of them leased: at a site, at another, and at none."""
+    """Nine jobs, three of them leased: one at a site, one at another site, one without a site."""
     ids = jobs(9)
     for site in SITES:
         resource = '{"CPUTime": 86400}' if site is None else f'{{"CPUTime": 86400, "Site": "{site}"}}'
@@ -48,7 +48,7 @@ def paged(client: httpx.Client, path: str, **body: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", list(VIEWS))
 def test_every_view_is_searched_and_counted(viewer: httpx.Client, token: Token, some: list[int], name: str) -> None:
-    if name == "changes":  # for operators alone
+    if name == "changes":  # for operators only
         viewer.headers.update(bearer(token("operator")))
     view = VIEWS[name]
     first = view.search.restricted[0] if view.search.restricted else None

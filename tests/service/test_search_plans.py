@@ -1,4 +1,4 @@
-"""The shape of the plans of searches: a page in the order of the key is read by an index and sorts nothing."""
+"""The plans of searches: a page in the order of the key is read from an index without sorting."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ SCOPE = ["default"]
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, str]:
-    """The DSN of the database with many jobs, once it is made: no test of this module writes."""
+    """The DSN of the database with many jobs, made once, since no test of this module writes."""
     return {}
 
 
@@ -55,7 +55,7 @@ def kinds(plan: Sequence[Node]) -> set[str]:
 
 
 def read(plan: Sequence[Node], table: str) -> int:
-    """Rows of a table that were read."""
+    """The number of rows of a table that were read."""
     return sum(
         node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
         for node in plan
@@ -82,7 +82,7 @@ def test_a_page_in_another_order_reads_its_columns_after_sorting(many: Db) -> No
     plan = explained(many, "jobs", Search(sort=[Order("since", "desc")]))
     assert "Sort" in kinds(plan)
     looked_up = sum(node["Actual Loops"] for node in plan if node.get("Relation Name") == "task_queue")
-    assert looked_up == 202  # owner and group of a hundred jobs and one, not of all
+    assert looked_up == 202  # owner and group of 101 jobs, not of all
 
 
 def test_the_first_page_of_the_service_is_planned_once(many: Db) -> None:

@@ -1,7 +1,7 @@
 """kill -9 of the database under the load of agents that work through the service.
 
-The service answers 503 while the database is away, and works again by itself. A match that was answered is a lease, a
-match whose answer was lost is given again to the same key, and no job is lost or given out twice.
+The service answers 503 while the database is down, and recovers by itself. Each answered match is a lease. A match
+whose answer was lost gets the same jobs for the same key. No job is lost or given out twice.
 """
 
 import shutil
@@ -35,9 +35,9 @@ select job_id, attempts || '-' || replace(token::text, '-', '') from taskqueue.e
 
 
 class Agents:
-    """Agents that match, report and finish until no job is left. Each asks with its key until it is answered.
+    """Agents that match, report and finish until no job is left. Each repeats a call with its key until it is answered.
 
-    dies: whether the service itself may be away.
+    dies: whether the service itself may be down.
     """
 
     def __init__(self, url: str, token: str, *, dies: bool = False) -> None:
@@ -62,7 +62,7 @@ class Agents:
             assert not thread.is_alive()
 
     def compare(self, db: Db, answered: dict[int, str], finished: set[int]) -> None:
-        """After an outage: the answers of before it are kept, and each job ends at its first attempt."""
+        """After an outage: the earlier answers still hold, and each job ends at its first attempt."""
         kept: dict[int, str] = dict(db.execute(_ATTEMPTS).fetchall())
         assert answered.items() <= kept.items(), "a match that was answered is gone"
         ended = {job_id for (job_id,) in db.execute("select job_id from taskqueue.ended").fetchall()}
@@ -76,7 +76,7 @@ class Agents:
         with httpx.Client(base_url=self._url + BASE, headers=bearer(self._token), timeout=30) as client:
             while True:
                 key = {"Idempotency-Key": str(uuid.uuid4())}
-                if number == 0:  # it never hears the first answer
+                if number == 0:  # it never receives the first answer
                     self._send_and_go(client, key)
                 answer = self._until_answered(client, "/match", WANTED, key)
                 if answer.status_code != 200:
@@ -86,7 +86,7 @@ class Agents:
                     self._work(client, match["job_id"], match["attempt"])
 
     def _work(self, client: httpx.Client, job_id: int, attempt: str) -> None:
-        if self.got.setdefault(job_id, attempt) is not attempt:  # another answer has brought the job
+        if self.got.setdefault(job_id, attempt) is not attempt:  # the job came with another answer
             self.wrong.append((job_id, attempt, self.got[job_id]))
         lease = [{"job_id": job_id, "attempt": attempt}]
         reported = self._until_answered(client, "/jobs/report", lease).json()

@@ -1,4 +1,4 @@
-"""Clients that send slowly, or nothing, or too much: they are closed in time, and take nothing from the others."""
+"""Clients that send slowly, nothing, or too much: their connections are closed in time and block no other client."""
 
 import socket
 import threading
@@ -14,14 +14,14 @@ from broker.service import protocol
 from tests.service.conftest import BASE, WANTED, Jobs, Running, Start, Token, bearer
 
 PERIOD = 0.6
-SOON = 20.0  # seconds in which a machine that is busy closes a connection
+SOON = 20.0  # seconds within which even a busy machine closes a connection
 LIVE = b"GET /healthz/live HTTP/1.1\r\nHost: service\r\n"
 Dial = Callable[[Running], socket.socket]
 
 
 @pytest.fixture
 def dial(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dial]:
-    """A function that connects to a service, in which clients have less time than usual."""
+    """A function that connects to a service that gives clients less time than usual."""
     monkeypatch.setattr(protocol, "PERIOD", PERIOD)
     opened: list[socket.socket] = []
 
@@ -80,7 +80,7 @@ def test_each_head_of_a_connection_has_its_own_time_limit(service: Running, dial
     connection = dial(service)
     connection.sendall(LIVE + b"\r\n")
     assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-    time.sleep(2 * PERIOD)  # between requests it may be silent
+    time.sleep(2 * PERIOD)  # between requests a client may be silent
     connection.sendall(LIVE)
     assert PERIOD / 2 < seconds_until_closed(connection, b"a") < SOON
 
@@ -97,11 +97,11 @@ def test_slow_bodies_keep_no_connection_to_the_database(start: Start, dial: Dial
     found = httpx.post(running.url + BASE + "/match", json=WANTED, headers=bearer(given), timeout=SOON)
     assert found.status_code == 200
     closing.join()
-    assert all(b" 200 " not in answered(one) for one in slow[1:])  # and each is closed
+    assert all(b" 200 " not in answered(one) for one in slow[1:])  # each connection is closed
 
 
 def test_slow_submitters_do_not_occupy_places_of_long_calls(start: Start, dial: Dial, token: Token, jobs: Jobs) -> None:
-    running = start(connections=2)  # of which one is for long calls
+    running = start(connections=2)  # one of them is for long calls
     given = token("operator")
     jobs(1)
     slow = [dial(running) for _ in range(4)]

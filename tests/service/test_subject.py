@@ -1,4 +1,4 @@
-"""Reports without a token: the service knows the caller, the caller the job and perhaps the attempt's number."""
+"""Reports without a token: the service knows the caller; the caller knows the job and perhaps the attempt's number."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_subject_reports_and_ends_its_job(as_subject: AsSubject, jobs: Jobs, d
     about = {"job_id": job, "subject": "pilot 1"}
     assert as_subject("", _REPORT, [about])[0]["action"] == "continue"
     assert as_subject("", _REPORT, [about | {"attempt_number": 1}])[0]["action"] == "continue"
-    for _ in range(2):  # repeated, the answer is the same
+    for _ in range(2):  # a repeated call gets the same answer
         assert as_subject("", _FINISH, [about | {"outcome": "finished"}])[0]["outcome"] == "finished"
     assert as_subject("", _FINISH, [about | {"outcome": "failed"}])[0]["outcome"] == "stale"
     assert as_subject("", _REPORT, [about])[0]["action"] == "stale"

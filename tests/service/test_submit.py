@@ -68,7 +68,7 @@ def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Clie
     assert submitter.post("/jobs", content=body, headers=LINES).json()["jobs"] == 3
     headers = bearer(token("agent")) | {"Idempotency-Key": "once"}
     wanted = {"resources": [{"CPUTime": 86400}], "n": 3}
-    for _ in range(2):  # the same answer to the same key
+    for _ in range(2):  # the same key gets the same answer
         matches = client.post("/match", json=wanted, headers=headers).json()["matches"]
         assert {match["job_id"]: match.get("payload", "no payload") for match in matches} == {
             1: payload, 2: 0, 3: "no payload"
@@ -81,7 +81,7 @@ def test_a_payload_reaches_the_agent(submitter: httpx.Client, client: httpx.Clie
 def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: Db) -> None:
     def parts() -> Iterator[bytes]:
         text = lines(*(job(number) for number in range(1, 2501)))
-        for start in range(0, len(text), 777):  # lines are cut anywhere
+        for start in range(0, len(text), 777):  # chunks end anywhere in a line
             yield text[start : start + 777]
 
     key = {"Idempotency-Key": "a file"}

@@ -47,7 +47,7 @@ class Front:
         raise AssertionError(self.log.read_text())
 
     def match(self, *chain: Signer, headers: dict[str, str] | None = None) -> httpx.Response:
-        """A match of a caller with this chain, the first certificate its own."""
+        """A match by a caller with this chain; the first certificate is the caller's."""
         context = ssl.create_default_context(cafile=str(self._folder / "ca.pem"))
         if chain:
             file = self._folder / "caller.pem"
@@ -87,7 +87,7 @@ def ca(tmp_path: Path, jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> Signer:
 
 @pytest.fixture
 def served(serve: Serve, service_dsn: str, dsn: str, warm: Path, ca: Signer) -> Served:
-    """A function that runs one of the page's commands that serve, and returns where. The others have run."""
+    """A function that runs a command of the page that serves, and returns the address. The other commands have run."""
     assert ca
     program("openssl")
     first, *commands = (block for block in PAGE.blocks if block.kind == "sh")
@@ -137,7 +137,7 @@ def test_certificates_behind_nginx_are_accepted(
     for refused in ([proxy(robot), robot], [make(ROBOT, authority())], [make(ROBOT, ca, begins=-90, ends=-10)]):
         assert "SSL certificate error" in server.match(*refused).text
 
-    # nginx hands over who has signed
+    # nginx hands over the signer
     db.execute(
         "select from resource.set_credential('default', 'pilots', 'agent', 'x509', null, 'issuer_dn', %s)", [CA_DN]
     )

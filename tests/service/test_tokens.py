@@ -22,7 +22,7 @@ pytestmark = pytest.mark.own_database
 
 
 def _in_seconds(seconds: int) -> int:
-    """The present time and some seconds, whole: when a test runs, not when its module is read."""
+    """The present time plus some seconds, in whole seconds, taken when a test runs, not when its module is read."""
     return int(time.time()) + seconds
 
 
@@ -138,7 +138,7 @@ def test_a_token_of_an_issuer_that_is_away_may_be_tried_again(client: httpx.Clie
 
 
 class _Clock:
-    """The time of the verifier, which a test moves."""
+    """The verifier's clock, which a test sets."""
 
     def __init__(self) -> None:
         self.now = time.time()

@@ -1,4 +1,4 @@
-"""A call of somebody is one transaction: its role ends with it, and a fault at its commit is the caller's answer."""
+"""A call is one transaction: the caller's role ends with it, and an error at the commit is the caller's answer."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ create constraint trigger refuse after insert on taskqueue.lease deferrable init
 
 
 def test_connections_to_a_standby_are_dropped(db: Db, service_dsn: str, start: Start, token: Token, jobs: Jobs) -> None:
-    """A demoted primary only reads: callers are asked to try again, and get their answer elsewhere."""
+    """A demoted primary only reads: callers are asked to try again, and another server answers."""
     jobs(4)
     name = sql.Identifier(str(conninfo_to_dict(service_dsn)["dbname"]))
     role = sql.SQL("alter role broker_service in database {} {}")
@@ -42,7 +42,7 @@ def test_connections_to_a_standby_are_dropped(db: Db, service_dsn: str, start: S
         assert refused.headers["Retry-After"] == "1"
         db.execute(role.format(name, sql.SQL("reset default_transaction_read_only")))
         answers = [ask(client).status_code for _ in range(4)]
-        assert answers[-3:] == [200] * 3, answers  # a connection of before may be left for the first
+        assert answers[-3:] == [200] * 3, answers  # an old connection may be left for the first call
 
 
 def test_an_error_at_the_commit_is_answered(db: Db, agent: httpx.Client, jobs: Jobs) -> None:
@@ -62,7 +62,7 @@ def test_the_role_ends_with_the_call(settings: Settings) -> None:
         query = "select current_user, current_setting('pgbroker.subject', true)"
         try:
             found: list[list[tuple[str, str]]] = []
-            for _ in range(8):  # as often as a statement is prepared, and then some
+            for _ in range(8):  # more calls than it takes until a statement is prepared
                 found.append(await database.as_role("broker_agent", "somebody", query, []))
                 found.append(await database.as_login(query))
             with pytest.raises(psycopg.errors.DivisionByZero):

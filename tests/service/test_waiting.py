@@ -1,4 +1,4 @@
-"""Long polls: a waiting agent gets a job when one arrives, without asking again."""
+"""Long polls: a waiting agent gets a job as soon as one arrives, without asking again."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ from tests.service.conftest import SETUP, Db, Jobs, Token, bearer
 pytestmark = pytest.mark.own_database
 
 ANY = {"CPUTime": 86400}
-SOON = 3.0  # seconds: much less than the five after which an agent asks without news
+SOON = 3.0  # seconds: much less than the five after which an agent asks even without news
 
 
 Waiting = Callable[..., list["Waits"]]
@@ -40,11 +40,11 @@ class Waits:
 
     @property
     def ended(self) -> bool:
-        """Whether it has its answer."""
+        """Whether the answer has arrived."""
         return bool(self._answer)
 
     def answer(self) -> httpx.Response:
-        """The answer, waited for."""
+        """Wait for the answer."""
         self._thread.join(30)
         return self._answer[0]
 
@@ -78,7 +78,7 @@ def agent_token(token: Token) -> str:
 
 @pytest.fixture
 def waiting(client: httpx.Client, agent_token: str, viewer: str) -> Waiting:
-    """A function that makes agents wait, and comes back when all that were made do."""
+    """A function that makes agents wait, and returns when all of them are waiting."""
     made: list[Waits] = []
 
     def make(count: int = 1, **more: Any) -> list[Waits]:
@@ -100,7 +100,7 @@ def test_a_job_that_arrives_is_given_to_a_waiting_agent(waiting: Waiting, jobs: 
 def test_callers_who_may_not_match_keep_no_job_from_an_agent(
     client: httpx.Client, viewer: str, waiting: Waiting, jobs: Jobs
 ) -> None:
-    assert Waits(client, viewer).answer().status_code == 403  # the first that asks to wait in this setup
+    assert Waits(client, viewer).answer().status_code == 403  # the first waiting request in this setup
     [waits] = waiting()
     ended = threading.Event()
 
@@ -226,7 +226,7 @@ def test_each_arrival_of_jobs_is_seen_once(db: Db, jobs: Jobs) -> None:
 def test_an_open_transaction_counts_as_an_arrival_when_it_commits(db: Db, dsn: str, jobs: Jobs) -> None:
     query = "select snapshot::text, jobs from taskqueue.arrivals(%s, %s::pg_snapshot)"
     one = {"requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1]]}
-    jobs(1, first=3)  # in the open TaskQueue nobody waits for anybody
+    jobs(1, first=3)  # in the open TaskQueue no call waits for another
     with psycopg.connect(dsn) as open_one:
         open_one.execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb([one])])
         ((snapshot, count),) = db.execute(query, [SETUP, None]).fetchall()

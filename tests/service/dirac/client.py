@@ -1,6 +1,6 @@
 """DIRAC's own clients, run by another Python, which has DIRAC. Calls and answers are lines of JSON.
 
-A call is [client, method, arguments]. A JobReport is kept for its job, which the first argument names.
+A call is [client, method, arguments]. One JobReport is kept for each job; the first argument names the job.
 """
 
 import json
@@ -26,7 +26,7 @@ def main() -> None:
                 "Setup": "Test",
                 "Setups": {"Test": {"WorkloadManagement": "Main"}},
             },
-            # DIRAC 9 looks for addresses in the first place, DIRAC 8 in that of the setup
+            # DIRAC 9 reads addresses from the first path, DIRAC 8 from the path of the setup
             "Systems": {"WorkloadManagement": {"URLs": addresses, "Main": {"URLs": addresses}}},
         },
     )

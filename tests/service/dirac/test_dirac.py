@@ -66,7 +66,7 @@ class Dirac:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A folder with a certificate for this machine and its key, and the folder of authorities that holds it, too."""
+    """A folder with a certificate for this machine and its key, which is also the folder of authorities."""
     address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     made = make([(x509.NameOID.COMMON_NAME, "localhost")], None, (address, False))
     (tmp_path / "cert.pem").write_text(made.pem)
@@ -81,7 +81,7 @@ def certificate(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dirac(service_dsn: str, issuer: Issuer, credential: Credential, certificate: Path) -> Iterator[Clients]:
-    """A function that starts DIRAC's clients with a token, against the service with TLS."""
+    """A function that starts DIRAC's clients with a token for the service with TLS."""
     credential("agent", issuer)
     files = ["--tls-cert", str(certificate / "cert.pem"), "--tls-key", str(certificate / "key.pem")]
     trusted = ["--issuer", issuer.url, "--audience", AUDIENCE]
@@ -145,7 +145,7 @@ def test_clients_of_dirac_use_an_own_token_and_are_refused_with_a_wrong_one(
 ) -> None:
     dirac_job(7)
     refused = dirac(json.dumps({"access_token": "nonsense", "expires_at": 2**33}))
-    assert refused.call("MatcherClient", "requestJob", SITE)["Errno"] == 13  # EACCES: DIRAC's client looks no further
+    assert refused.call("MatcherClient", "requestJob", SITE)["Errno"] == 13  # EACCES: DIRAC's client asks no further
     opaque = dirac(json.dumps({"access_token": token("agent", "pilot-1"), "expires_at": 2**33}))
     assert opaque.call("MatcherClient", "ping")["Value"]["name"] == "WorkloadManagement/Matcher"
     assert opaque.call("MatcherClient", "requestJob", SITE)["Value"]["JobID"] == 7

@@ -1,4 +1,4 @@
-"""DIRAC's JobStateUpdate: reports, heartbeats and ends by job id alone, and the right to make them."""
+"""DIRAC's JobStateUpdate: reports, heartbeats and ends that name only the job id, and the right to send them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ ENDED = "select outcome from taskqueue.ended where job_id = %s"
 
 @pytest.fixture
 def one(db: Db) -> One:
-    """A function that gives the one value of a statement, or None."""
+    """A function that returns the single value of a statement, or None."""
 
     def ask(statement: str, *values: object) -> Any:
         row = db.execute(statement.encode(), values).fetchone()

@@ -16,7 +16,7 @@ KINDS = ("agent", "submitter", "operator", "viewer")
 
 @dataclass
 class Target:
-    """A service. tokens: by kind. known: values that mean something to it, by the key of a body that takes them."""
+    """A service. tokens: by kind. known: values that exist in its setup, by the key of a body."""
 
     url: str
     setup: str

@@ -1,7 +1,8 @@
-"""Calls of clients of PanDA, DIRAC and DiracX with valid, nearly valid and hostile fields: no fault, and always the
-envelope that such a client reads.
+"""Calls as clients of PanDA, DIRAC and DiracX make them, with valid, nearly valid and hostile fields: no call causes a
+fault of the service, and each answer has the envelope that the client reads.
 
-The examples are the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 of each call, and others each time.
+The examples are the same in each run. `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 examples of each call, which
+differ in each run.
 """
 
 import gzip
@@ -51,7 +52,7 @@ RESOURCE_KEYS = [
 
 @dataclass(frozen=True)
 class Request:
-    """A request. fields: of a query (GET), a form, or JSON; raw: in place of the body."""
+    """A request. fields: those of a query (GET), a form, or JSON. raw: bytes that replace the body."""
 
     fields: Any
     media_type: str = JSON
@@ -73,7 +74,7 @@ class Request:
 
 
 def anything(*likely: Any) -> st.SearchStrategy[Any]:
-    """Mostly one of the likely values, else something hostile."""
+    """Mostly one of the likely values, otherwise a hostile one."""
     hostile = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=20), st.integers(), st.floats())
     if not likely:
         return hostile
@@ -81,7 +82,7 @@ def anything(*likely: Any) -> st.SearchStrategy[Any]:
 
 
 def some_of(values: Mapping[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """An object that lacks few of these members, and has perhaps one that nobody knows."""
+    """An object that lacks a few of these members and may have an unknown one."""
 
     @st.composite
     def draw_one(draw: st.DrawFn) -> dict[str, Any]:
@@ -92,12 +93,12 @@ def some_of(values: Mapping[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[d
 
 
 def rarely(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Mostly this."""
+    """Mostly the first, rarely the other."""
     return st.one_of(*[usual] * 7, anything())
 
 
 def panda(target: Target, path: str) -> st.SearchStrategy[Request]:
-    """Fields of PanDA's calls: the names of both APIs, since each leaves those of the other unread."""
+    """Fields of PanDA's calls. They have the names of both APIs, since each API ignores the names of the other."""
     jobs = anything(*target.known["job_id"], *map(str, target.known["job_id"]))
     number, state, name = anything(*NUMBERS), anything(*STATES), anything("a", "b")
     site = anything(*SITES, *target.known["queue"])
@@ -121,7 +122,7 @@ def panda(target: Target, path: str) -> st.SearchStrategy[Request]:
 
 
 def raw() -> st.SearchStrategy[bytes | None]:
-    """Seldom a body that is nothing."""
+    """Rarely a body that is not valid."""
     nothings = [b"", b"{", b"\xff", b"\x1f\x8b\x08", b"%ff=%fe&a=%00", b"[" * 5000, b"a=1&a=2", b'{"a": 1, "a": 2}']
     return st.one_of(*[st.none()] * 15, st.sampled_from(nothings))
 

@@ -1,8 +1,8 @@
-"""Calls that schemathesis makes from the description of the service: no fault, and no answer that is not described.
+"""Calls that schemathesis makes from the description of the service: no fault, and only answers that are described.
 
-Each operation is called by each kind of caller, with valid and with invalid data. A part of the generated values gives
-way to values that mean something in the setup, else a random call would seldom reach the database. The examples are
-the same in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 of each operation instead, and others each time.
+Each kind of caller calls each operation, with valid and with invalid data. Some of the generated values are replaced by
+values that exist in the setup; otherwise a random call would seldom reach the database. The examples are the same
+in each run; `BROKER_TEST_FUZZ_SERVICE=2000` makes 2,000 of each operation, which differ in each run.
 """
 
 import os
@@ -58,7 +58,7 @@ WORDS: dict[str, list[Any]] = {
 
 
 def meaningful(draw: st.DrawFn, value: Any, words: dict[str, list[Any]], key: str = "") -> Any:
-    """The value with a part of what is in it replaced by words of the same key."""
+    """The value, with some of its members replaced by known values of the same key."""
     if key in words and draw(st.booleans()):
         chosen = draw(st.sampled_from(words[key]))
         return [chosen] if isinstance(value, list) and not isinstance(chosen, list) else chosen
@@ -71,7 +71,7 @@ def meaningful(draw: st.DrawFn, value: Any, words: dict[str, list[Any]], key: st
 
 @st.composite
 def calls(draw: st.DrawFn, operation: Any, target: Target) -> tuple[Any, list[str]]:
-    """A call, and who makes it: who may, and often one other."""
+    """A call, and its callers: one who may make it, and often another one."""
     case = draw(operation.as_strategy(generation_mode=draw(st.sampled_from(MODES))))
     words = WORDS | target.known | {"job_ids": target.known["job_id"]}
     parameters = case.path_parameters or {}

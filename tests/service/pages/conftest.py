@@ -1,4 +1,4 @@
-"""A setup with something on each page, and somebody who looks at it."""
+"""A setup that has content for each page, and people who look at it."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
 AXE = "axe_playwright_python.sync_playwright"
-REFUSED = (NOTHING, "/act", "&value=-7")  # the browser notes each answer that refuses
+REFUSED = (NOTHING, "/act", "&value=-7")  # the browser logs each refusal
 """A page that is not there."""
 
 Look = Callable[..., httpx.Response]
@@ -72,7 +72,7 @@ def look(service: Running, token: Token, filled: Calls) -> Iterator[Look]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser without a window. It ends with its module: its event loop is in the way of others in this thread."""
+    """A browser without a window. It ends with its module: its event loop would disturb other loops in this thread."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = shutil.which("chromium")
     if program is None:
@@ -114,7 +114,7 @@ class Person:
         return self.client.get(f"{BASE}{path}")
 
     def act(self, do: str, of: object, **more: str) -> httpx.Response:
-        """Press the button on the page that asks."""
+        """Press the button on the page that asks for confirmation."""
         page = self.client.get(f"{BASE}/act", params={"do": do, "of": str(of)})
         assert page.status_code == 200, page.text
         fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
@@ -130,7 +130,7 @@ def person(db: Db, service: Running) -> People:
 
 @pytest.fixture
 def tab(chromium: Any, service: Running, db: Db) -> Iterator[Tab]:
-    """A function that opens a tab of somebody: tab(width, 'dark', kind='viewer'). It asks the service alone."""
+    """A function that opens a tab for somebody: tab(width, 'dark', kind='viewer'). The tab may ask only the service."""
     opened: list[Any] = []
     asked: set[str] = set()
     trouble: list[str] = []
@@ -140,7 +140,7 @@ def tab(chromium: Any, service: Running, db: Db) -> Iterator[Tab]:
             base_url=service.url, viewport={"width": width, "height": 900}, color_scheme=scheme,
             java_script_enabled=scripts,
         )  # fmt: skip
-        # of a secure cookie, which a browser sends to this machine without TLS
+        # the name of a secure cookie, which a browser sends to this machine even without TLS
         url = service.url.replace("http:", "https:")
         context.add_cookies([{"name": "__Host-pgbroker", "value": logged_in(db, kind), "url": url, "secure": True}])
         opened.append(context)

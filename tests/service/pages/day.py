@@ -17,8 +17,8 @@ NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 DAY = 1440  # minutes
 _JUDGED = 150  # the last minutes, in which sites begin to fail
-_FAILS = 130  # minutes before now since which a site fails
-_STOPPED = 40  # the same of a site where nothing runs
+_FAILS = 130  # minutes for which a site has failed
+_STOPPED = 40  # minutes for which nothing has run at another site
 
 # Owner groups: share, jobs that a site runs, jobs that wait.
 _GROUPS = {
@@ -29,8 +29,8 @@ _GROUPS = {
 }
 _SITES = 8
 
-_LASTING = ("group_target", "share_target", "limits", "limit_slots")  # figures that stay as they are
-_PARTS = ("group_use", "share_use")  # figures whose series are 1 together
+_LASTING = ("group_target", "share_target", "limits", "limit_slots")  # figures that do not change
+_PARTS = ("group_use", "share_use")  # figures whose series add up to 1
 
 Series = tuple[str, tuple[tuple[str, str], ...]]
 
@@ -73,12 +73,12 @@ def _agents(q: Calls, sites: list[str]) -> None:
         insert(group, waits * 3 // 4, 10 if runs > 5 else 40)
     q.set_clock(NOW)
     q.maintain()
-    q.call_rows("find_reasons", timedelta(days=1))  # all of them, however slow the machine is
+    q.call_rows("find_reasons", timedelta(days=1))  # all of them, even on a slow machine
     loops.summarize(q.connection, SETUP)
 
 
 def _history(q: Calls, fails: str, stopped: str) -> None:
-    """Write the figures of each minute of the day, which end with those of now. The last minutes are judged."""
+    """Write the figures of each minute of the day up to now. Alerts are judged on the last minutes."""
     now: dict[Series, float] = {
         (figure, tuple(sorted(labels.items()))): value
         for figure, labels, value in q.rows(
@@ -107,13 +107,13 @@ def _history(q: Calls, fails: str, stopped: str) -> None:
 
 
 def _minutes(now: Mapping[Series, float], fails: str, stopped: str) -> Iterator[dict[Series, float]]:
-    """Values of each minute, the last of which is now."""
+    """The value of each minute up to now."""
     drawn = random.Random(1)
     phases = {series: drawn.uniform(0, 2 * math.pi) for series in now}
     sites = sorted({dict(labels)["site"] for figure, labels in now if figure == "leases_at_site"})
     noise: dict[object, float] = {}
     for left in range(DAY - 1, -1, -1):
-        fade = 1 - math.exp(-left / 60)  # 0 now, 1 long before
+        fade = 1 - math.exp(-left / 60)  # 0 is now, 1 is long ago
 
         def wave(key: object, phase: float, size: float) -> float:
             noise[key] = 0.97 * noise.get(key, 0) + drawn.gauss(0, 0.02)

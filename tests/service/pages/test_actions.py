@@ -1,4 +1,4 @@
-"""Actions on pages: confirmed first, done by a form of this service's own, and recorded with their author."""
+"""Actions on pages: confirmed first, accepted only from forms of this service, and recorded with their author."""
 
 import re
 from html import unescape

@@ -12,7 +12,7 @@ from tests.service.pages.conftest import Look
 
 @pytest.fixture
 def fired(filled: Calls) -> None:
-    """An alert of a site and one of a group, and a target with a secret."""
+    """One alert of a site, one of a group, and a target with a secret."""
     db = filled.connection
     for name, rule in {
         "runs": {"figure": "leases_at_site", "by_label": "site", "above": 0, "summary": "{value} jobs at {site}"},

@@ -1,6 +1,6 @@
-"""Pages in a real browser: for everybody, on small and large screens, without scripts, with nothing from outside.
+"""Pages in a real browser: accessible, on small and large screens, without scripts, with nothing from outside.
 
-They need Debian's chromium, and the packages playwright and axe-playwright-python; else they are skipped.
+They are skipped without Debian's chromium and the packages playwright and axe-playwright-python.
 """
 
 import json
@@ -21,7 +21,7 @@ OTHER_SCREENS = ((360, "dark"), (1600, "light"))
 
 
 def paths(q: Calls) -> list[str]:
-    """The pages, and one of each kind of thing."""
+    """The paths of the pages, with one object of each kind."""
     [(task,)] = q.rows("select min(task_id) from monitor.task_decision where setup = %s and rejected > 3", SETUP)
     queue = q.value("select min(queue) from monitor.queue where setup = %s", SETUP)
     job = q.value("select min(job_id) from monitor.lease where setup = %s", SETUP)
@@ -131,7 +131,7 @@ def test_a_keyboard_reaches_the_content_and_shows_the_focus(tab: Tab, filled: Ca
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_the_pointer_shows_the_values_of_a_chart(tab: Tab, filled: Calls, width: int) -> None:
-    """The parts that show values are no stops of the keyboard, and a screen reader skips them."""
+    """The parts that show values get no keyboard focus, and a screen reader skips them."""
     page = tab(width)
     page.goto(f"{BASE}/history?figure=jobs_waiting&by=owner_group")
     drawing = page.locator(".chart svg")

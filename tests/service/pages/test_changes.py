@@ -1,4 +1,4 @@
-"""Changes on pages: confirmed with before and after, refused where somebody was faster, recorded with their author."""
+"""Changes on pages: confirmed with before and after, refused if somebody was faster, recorded with their author."""
 
 import re
 import time
@@ -31,7 +31,7 @@ PARAMETERS = (
 
 
 class Changer(Person):
-    """A browser that goes through the pages of a change."""
+    """A browser that follows the pages of a change."""
 
     def ask(self, do: str, of: object, **typed: str) -> httpx.Response:
         return self.client.get(f"{BASE}/act", params={"do": do, "of": str(of), **typed})
@@ -196,7 +196,7 @@ def test_a_refused_value_stays_in_the_form_beside_its_error(
     at_once: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The page with before and after refuses the value, or the button does if that page could not ask the database."""
+    """The page with before and after refuses the value; if it could not ask the database, the button refuses it."""
     do, of, typed, field, words = case
     of = limit_of(filled) if do == "set-limit" else of
     stored = filled.stored()
@@ -227,7 +227,7 @@ NOT_CHECKED = "the database has not checked this change"
 
 
 def test_a_page_does_not_wait_for_a_change_under_way(operator: Changer, filled: Calls) -> None:
-    """The page comes without a check, or with one that does not wait, and nothing of the try is stored."""
+    """The page comes without a check, or with one that does not wait, and the attempt stores nothing."""
     q = filled
     held = {
         "set-setting": "select brokerage.set_settings('default', '{\"decisions_kept\": \"9 days\"}')",
@@ -260,7 +260,7 @@ def test_a_page_does_not_wait_for_a_change_under_way(operator: Changer, filled: 
 
 
 def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """A change of each kind, and another value of the same thing."""
+    """A change of each kind, and another value for the same object."""
     return [
         ("set-setting", "taskqueue.queue_size", {"value": "1000"}, {"value": "2000"}),
         ("set-setting", "brokerage.decisions_kept", {"value": "3 days"}, {"value": "4 days"}),

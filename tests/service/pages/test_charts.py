@@ -1,4 +1,4 @@
-"""Lines over time: gaps, scales, and lines that are too many."""
+"""Lines over time: gaps, scales, and too many lines."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +11,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def sampled(values: dict[str, dict[int, float]]) -> charts.Sampled:
-    """Minutes from noon on by line; all lines have the minutes of all, and 0 where they have no value."""
+    """The minutes from noon on, by line. Each line has the minutes of all lines, and 0 where it has no value."""
     spans = sorted({minute for of in values.values() for minute in of})
     series = [
         charts.Series(label, [of.get(minute, 0.0) for minute in spans], max(of.values()) + 1)

@@ -11,7 +11,7 @@ Rows = list[list[str]]
 
 
 def below(page: Read, *head: str) -> Rows:
-    """The rows of the table whose head begins so."""
+    """The rows of the table whose head begins with these words."""
     start = next(place for place, row in enumerate(page.rows) if row[: len(head)] == list(head))
     width = len(page.rows[start])
     rows = page.rows[start + 1 :]

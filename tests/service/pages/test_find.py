@@ -1,4 +1,4 @@
-"""The field that finds a thing by its number or its name."""
+"""The field that finds an object by its number or its name."""
 
 import pytest
 

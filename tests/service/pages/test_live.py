@@ -1,4 +1,4 @@
-"""Pages that renew themselves, in a real browser whose clock is moved by hand."""
+"""Pages that refresh themselves, in a real browser whose clock the test sets."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ STATUS = ".live [role=status]"
 
 
 class Watched:
-    """A page, its clock, and how often it was asked for by the script."""
+    """A page, its clock, and the number of the script's requests for it."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -41,7 +41,7 @@ class Watched:
         return self
 
     def wait(self, seconds: float) -> None:
-        """Let the page's time pass, and what it asks for arrive."""
+        """Advance the page's clock, and wait until the answers to its requests arrive."""
         for _ in range(int(seconds)):
             self.page.clock.run_for(1000)
             self.page.wait_for_timeout(20)
@@ -60,7 +60,7 @@ class Watched:
 
 @pytest.fixture
 def watched(tab: Tab, filled: Calls) -> Watch:
-    """A function that opens a page whose clock is moved by hand."""
+    """A function that opens a page whose clock the test sets."""
     return lambda path, **options: Watched(tab(**options)).look(path)
 
 
@@ -108,7 +108,7 @@ def test_a_hidden_page_asks_for_nothing(watched: Watch, filled: Calls) -> None:
 
 
 def test_a_pause_is_remembered_by_the_browser(watched: Watch, filled: Calls) -> None:
-    """The keyboard reaches the button last before the main part."""
+    """The button is the last stop of the keyboard before the main part."""
     one = watched(JOB)
     one.page.get_by_role("button", name="Live: pause").focus()
     one.page.keyboard.press("Enter")

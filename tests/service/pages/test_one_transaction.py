@@ -1,4 +1,4 @@
-"""A page is one transaction: of one snapshot, as the caller, and its statements stay prepared."""
+"""A page is one transaction: it has one snapshot and the caller's role, and its statements stay prepared."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ _PREPARED = "select count(*) from pg_prepared_statements where statement like %s
 
 
 def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One transaction finds out who calls, and the other reads the page."""
+    """One transaction identifies the caller, and the other reads the page."""
     look("")  # once, a worker asks whether the database is a front
     found: list[str] = []
 
@@ -49,7 +49,7 @@ def test_a_page_takes_two_transactions(look: Look, monkeypatch: pytest.MonkeyPat
 
 
 def test_statements_of_a_page_travel_together(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Agents keep the worker busy, so each way to the database and back waits."""
+    """Agents keep the worker busy, so each round trip to the database waits."""
     sizes: list[int] = []
     real = calls.ReadTransaction._answers
 
@@ -70,7 +70,7 @@ def test_statements_of_a_page_travel_together(look: Look, monkeypatch: pytest.Mo
 
 
 def test_an_error_of_one_statement_fails_all_of_its_page(settings: Settings) -> None:
-    """Nobody waits for an answer that does not come."""
+    """No statement waits for an answer that does not come."""
 
     async def asked() -> list[Any]:
         database = Database(msgspec.structs.replace(settings, connections=1))

@@ -217,7 +217,7 @@ OTHERS = ("/jobs", "/health", "/settings", "/tasks", "/history?figure=x")
 
 
 def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
-    """The notes on pages that figures or counts are outdated, by page: the note, and the loop to run."""
+    """The notes about outdated figures or counts, by page: the note, and the loop to run."""
     words = re.compile(r'<p class="bad">(.*) \(<code>broker run (\w+)</code>\)\.</p>')
     return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
 
@@ -272,7 +272,7 @@ def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: C
 
 
 def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
-    """Queue to its verdict and the rules that are marked."""
+    """Each queue with its verdict and the marked rules."""
     start = next(place for place, row in enumerate(page.rows) if row[:2] == ["Queue", "Verdict"])
     head, first = page.rows[start], page.rows[start].index("Weight") + 1
     found = {}

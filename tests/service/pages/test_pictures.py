@@ -1,7 +1,7 @@
-"""The pictures of the documents: pages of an invented day, drawn by a browser.
+"""The pictures in the documentation: pages of an invented day, drawn by a browser.
 
-BROKER_TEST_WRITE=1 writes them. Otherwise the pages are drawn again, and their words have to be those beside the
-picture when it was written. Pixels are not compared, since fonts differ between machines.
+BROKER_TEST_WRITE=1 writes them. Otherwise the pages are drawn again, and their words are compared with the words that
+were stored with the picture. Pixels are not compared, since fonts differ between machines.
 """
 
 import base64
@@ -36,7 +36,7 @@ _CUT = """([last, without]) => {
 class Picture:
     """A picture: the address of its page, the last element of it that is shown, and the elements left out before.
 
-    The address may ask the database for a number: a query that stands for `{}`.
+    The address may contain `{}`, which is replaced by a number from a query.
     """
 
     path: str
@@ -50,7 +50,7 @@ _TASK = """select task_id from monitor.task_decision where setup = 'default' and
               and candidates > 1 order by candidates, rejected desc, task_id limit 1"""
 _RUN = "select run_id from monitor.run where setup = 'default' and algorithm = 'production_job'"
 PICTURES = {
-    # the server of a test has findings of its own
+    # a test's server has its own findings
     "overview": Picture("", "[aria-label='Shares of owner groups']", ".tiles li:has([href$='/health'])"),
     "task": Picture(
         "/tasks/{}?now=1",
@@ -78,7 +78,7 @@ def test_the_pictures_of_the_documentation_show_the_current_pages(db: Db, tab: T
         [of] = db.execute(picture.query.encode() or b"select ''").fetchone() or [""]
         assert page.goto(BASE + picture.path.format(of)).status == 200
         page.evaluate(_CUT, [picture.last, picture.without])
-        part = "body" if name == "overview" else "main"  # the frame is the same around all pages
+        part = "body" if name == "overview" else "main"  # the frame is the same on all pages
         words = re.sub(r"\s*\n\s*", "\n", page.inner_text(part)).strip() + "\n"
         image, text = IMAGES / f"{name}.webp", WORDS / f"{name}.txt"
         if os.environ.get("BROKER_TEST_WRITE"):
@@ -110,7 +110,7 @@ def test_pictures_are_small_and_used_with_a_text_alternative() -> None:
 
 
 def _drawn(page: Any) -> bytes:
-    """The page as WebP: a third of what PNG takes, which is all that Playwright itself offers without loss."""
+    """The page as WebP, a third of the size of PNG, the only format without loss that Playwright itself offers."""
     size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
     found = page.context.new_cdp_session(page).send(

@@ -21,7 +21,7 @@ CHANGED = {"parameters": "top-10.best=1"}
 
 @pytest.fixture
 def run(filled: Calls) -> int:
-    """The run that brought jobs of production to queues."""
+    """The run that sent production jobs to queues."""
     return int(filled.value("select run_id from monitor.run where setup = %s and algorithm = 'production_job'", SETUP))
 
 

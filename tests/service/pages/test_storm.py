@@ -1,4 +1,4 @@
-"""Pages in a storm: hundreds of sites fail at once, groups and names are many and long."""
+"""Pages in a storm: hundreds of sites fail at once, and there are many groups with long names."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
 
 PAGES = ("", "/alerts", "/sites", "/leases", "/task-queues", "/history?about=site", "/history?figure=ends_at_site")
 SITES = 300
-MOST = 400_000  # bytes of a page
+MOST = 400_000  # maximum bytes of a page
 
 _LEASES = """
 insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
@@ -35,7 +35,7 @@ def storm(filled: Calls) -> Calls:
     """Each site has expired leases and fails most of its jobs; there are 40 groups with long names."""
     db = filled.connection
     db.execute(_LEASES, [SITES, 10 * SITES])
-    db.execute(_ENDS, [20 * SITES, SITES, 40 * SITES])  # in the last minute and in this one: one of both is sampled
+    db.execute(_ENDS, [20 * SITES, SITES, 40 * SITES])  # in the last minute and in this one: one of the two is sampled
     for number in range(40):
         filled.insert(
             9_000_000_000 + number, OwnerGroup=f"group {number} {'of a long name ' * 6}", OwnerDN=f"/CN={number}"
@@ -52,7 +52,7 @@ def storm(filled: Calls) -> Calls:
 
 @pytest.fixture
 def stormy_day(storm: Calls) -> Calls:
-    """As much in each minute of the last hours, so that charts have as many spans as they can have."""
+    """The same load in each minute of the last hours, so that charts have the largest possible number of spans."""
     db = storm.connection
     db.execute(
         """insert into history.sample

@@ -1,4 +1,4 @@
-"""Cells of tables: their links, their alignment, and that a value is text and nothing else."""
+"""Cells of tables: their links, their alignment, and that a value is only text."""
 
 from datetime import timedelta
 
@@ -35,7 +35,7 @@ def test_a_cell_has_its_link_and_its_escaped_text(value: object, link: str | Non
 def test_a_heading_is_aligned_as_its_column(values: list[object], expected: str) -> None:
     rows = [{"a": value} for value in values]
     assert tables.side(rows, "a", {}) == expected
-    assert tables.side([{"a": 5}], "a", {"a": "/x/{}"}) == ""  # an identity, no amount
+    assert tables.side([{"a": 5}], "a", {"a": "/x/{}"}) == ""  # an identity, not an amount
 
 
 def test_the_rows_of_a_table_have_cells_in_the_order_of_columns() -> None:

@@ -1,4 +1,4 @@
-"""The page of what-if: the question of an operator, and the answer, which everybody with access sees."""
+"""The page of what-if: an operator asks a question, and everybody with access sees the answer."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ from tests.service.pages.test_pages import Read, read
 
 
 def ask(person: Person, **fields: str) -> httpx.Response:
-    """Send the form, and go where its answer leads."""
+    """Send the form, and follow the redirect."""
     answer = person.client.post(f"{BASE}/what-if", data=fields | {"csrf": csrf(person.cookie)})
     return person.client.get(answer.headers["location"]) if answer.status_code == 303 else answer
 

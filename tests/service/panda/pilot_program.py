@@ -20,7 +20,7 @@ from pilot.util.constants import get_pilot_version
 
 
 def arguments(url: str, queue: str) -> Any:
-    """The options that the command line of a pilot would have."""
+    """The options that the command line of a pilot gives."""
     place = urlsplit(url)
     return SimpleNamespace(
         url=f"{place.scheme}://{place.hostname}", port=place.port, queue=queue, capath=None, cacert=None,
@@ -32,7 +32,7 @@ def arguments(url: str, queue: str) -> Any:
 
 
 def older(args: Any) -> dict[str, Any]:
-    """A job's way through the older API, by the functions of the pilot's threads."""
+    """Process a job through the older API, with the functions of the pilot's threads."""
     definition = control.get_job_definition_from_server(args)
     job = JobData(definition)
     job.workdir = str(Path.cwd())
@@ -45,7 +45,7 @@ def older(args: Any) -> dict[str, Any]:
 
 
 def killed(args: Any) -> dict[str, Any]:
-    """A job that is to be killed while it runs: `input` waits until it is."""
+    """Run a job that is to be killed: `input` waits until it is killed."""
     job = JobData(control.get_job_definition_from_server(args))
     job.workdir = str(Path.cwd())
     print("running", flush=True)
@@ -56,7 +56,7 @@ def killed(args: Any) -> dict[str, Any]:
 
 
 def v1(args: Any) -> dict[str, Any]:
-    """The same through API v1, which the pilot calls by the same function."""
+    """Process a job through API v1, which the pilot calls with the same function."""
 
     def call(method: str, **members: Any) -> Any:
         return https.send_update(f"api/v1/pilot/{method}", members, args.url, args.port, ipv="IPv4", max_attempts=1)
@@ -79,7 +79,7 @@ def v1(args: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the way that the command line asks for."""
+    """Run the API that the command line names."""
     url, queue, way = sys.argv[1:]
     args = arguments(url, queue)
     infosys.queuedata = SimpleNamespace(

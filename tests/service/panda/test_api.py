@@ -1,4 +1,4 @@
-"""PanDA's API v1: a job's way, the envelope, many updates at once, refusals."""
+"""PanDA's API v1: the life of a job, the envelope, many updates at once, refusals."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""A job that brokerage sent to a queue is given to a pilot of that queue, and has PanDA's statuses."""
+"""A pilot of the queue to which brokerage sent a job gets it; the job has PanDA's statuses."""
 
 from tests.core.lifecycle import grids
 from tests.service.conftest import SETUP, Db
@@ -14,7 +14,7 @@ def test_a_pilot_fetches_runs_and_ends_a_brokered_job(pilot: Pilots, db: Db) -> 
     job = one.older("getJob", siteName="QA", mem=16_000)
     assert (job["PandaID"], job["attemptNr"], job["transformation"]) == (job_id, 1, "")
     assert one.older("getStatus", ids=job_id)["status"] == "sent"
-    # holding is no way back to running: it counts as a heartbeat
+    # `holding` does not lead back to running: it counts as a heartbeat
     for state, status in (("starting",) * 2, ("running",) * 2, ("holding",) * 2, ("running", "holding")):
         assert one.older("updateJob", jobId=job_id, state=state, attemptNr=1)["command"] == "NULL"
         assert one.older("getStatus", ids=job_id)["status"] == grids.status(db, SETUP, job_id) == status

@@ -1,4 +1,4 @@
-"""PanDA's older API: a job's way, its answers in both encodings, fields mapped to a description, and refusals."""
+"""PanDA's older API: the life of a job, answers in both encodings, fields mapped to a description, and refusals."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ def test_a_pilot_fetches_runs_and_ends_a_job(one: Pilot, db: Db) -> None:
     for state in ("starting", "running", "running", "transferring", "starting"):
         assert one.older("updateJob", jobId=71, state=state, attemptNr=1) == {"StatusCode": 0, "command": "NULL"}
     assert one.older("getStatus", ids="71 72")["status"] == "running+notfound"
-    for _ in range(2):  # repeated, the answer is the same
+    for _ in range(2):  # a repeated call gets the same answer
         assert one.older("updateJob", jobId=71, state="finished", attemptNr=1)["command"] == "NULL"
     assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "finished", 1)]
     assert one.older("getStatus", ids="71") == {"StatusCode": 0, "status": "finished", "attemptNr": "1"}
@@ -44,7 +44,7 @@ def test_a_pilot_that_accepts_no_json_gets_form_fields(pilot: Pilots, insert: In
 
 
 def test_compressed_json_without_its_header_is_read(one: Pilot) -> None:
-    """Pilots of today send this, and read either encoding."""
+    """Current pilots send such requests, and read either encoding."""
 
     def post(method: str, content: bytes) -> httpx.Response:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -52,7 +52,7 @@ def test_compressed_json_without_its_header_is_read(one: Pilot) -> None:
 
     asked = gzip.compress(json.dumps({"siteName": QUEUE, "mem": 2000.5, "cpu": 2e3, "taskID": None}).encode())
     assert post("getJob", asked).json()["PandaID"] == 71
-    log = "\0\ud800 a log"  # nobody reads it, so it cannot harm
+    log = "\0\ud800 a log"  # this value is never read, so it is harmless
     ended = {"jobId": "71", "state": "finished", "attemptNr": 1, "pilotLog": log, "metaData": {"a": [1]}}
     assert post("updateJob", gzip.compress(json.dumps(ended).encode())).json() == {"StatusCode": 0, "command": "NULL"}
     for content, words in (
@@ -101,7 +101,7 @@ def test_an_update_of_a_job_of_another_pilot_is_answered_with_kill(pilot: Pilots
 
 
 def test_a_repeated_request_with_the_same_key_gets_the_same_job(pilot: Pilots, insert: Insert) -> None:
-    """A key brings the same job again; without one the pilot gets another."""
+    """With the same key the pilot gets the same job again; without a key it gets another job."""
     for job_id in (1, 2, 3):
         insert(job_id)
     one = pilot()
@@ -234,7 +234,7 @@ def test_only_agents_of_the_setup_may_get_jobs(service: Running, token: Token, d
 
 @pytest.mark.own_database
 def test_an_update_that_cannot_be_stored_now_may_be_repeated(one: Pilot, db: Db) -> None:
-    """A pilot takes each answer for an update as done, so an update that cannot be stored now has an HTTP status."""
+    """A pilot regards every answered update as done, so an update that cannot be stored now gets an HTTP error."""
     assert one.older("getJob", siteName=QUEUE)["PandaID"] == 71
     db.execute("alter function taskqueue.finish_jobs rename to finish_jobs_away")
     try:

@@ -1,4 +1,4 @@
-"""A job of forty minutes by the setup's clock is given out once, through either API: its pilot reports in time."""
+"""A job of forty minutes on the setup's clock is given out once, through either API: its pilot reports in time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

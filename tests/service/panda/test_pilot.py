@@ -1,8 +1,8 @@
-"""PanDA's pilot, its own code, gets, runs and ends jobs of the service.
+"""PanDA's own pilot gets, runs and ends jobs of the service.
 
-The pilot is the package panda-pilot, which speaks the older API alone, and a source tree of a later one, whose folder
-the variable BROKER_TEST_PILOT names. Without it those tests are skipped. The functions of the pilot are called, and not
-the whole program: at its end it kills all processes of its account that have lost their parent.
+One pilot is the package panda-pilot, which uses only the older API. The other is a source tree of a later version: the
+variable BROKER_TEST_PILOT names its folder; without it, its tests are skipped. The tests call functions of the pilot,
+not the whole program: at its end the program kills all processes of its account that have lost their parent.
 """
 
 import importlib.util

@@ -30,7 +30,7 @@ def forms(answer: httpx.Response) -> dict[str, dict[str, str]]:
 
 
 class Browser:
-    """A browser of a person: it keeps cookies, and follows redirects only where a test wants it to."""
+    """A browser of a person: it keeps cookies, and follows redirects only if a test asks for it."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -50,7 +50,7 @@ class Browser:
         return unescape(REFRESH.findall(left.text)[0])
 
     def at_provider(self, address: str) -> str:
-        """The person lets the provider go on: the address back, as a path."""
+        """The person confirms at the provider: the path of the address back to the service."""
         sent = self.client.get(address)
         assert sent.status_code == 302
         back = urlsplit(sent.headers["Location"])
@@ -58,11 +58,11 @@ class Browser:
         return f"{back.path}?{back.query}"
 
     def log_in(self, path: str = "/") -> httpx.Response:
-        """All of it."""
+        """Both steps."""
         return self.get(self.at_provider(self.to_provider(path)))
 
     def session(self) -> Any:
-        """The person who is logged in; None: nobody."""
+        """The person who is logged in, or None."""
         answer = self.get("/session")
         assert answer.status_code in (200, 401)
         return answer.json() if answer.status_code == 200 else None
@@ -82,7 +82,7 @@ class Browser:
 
 @pytest.fixture
 def people(settings: Settings, start: Start, issuer: Issuer) -> Start:
-    """A function that starts a service with which people log in, reached by its own address."""
+    """A function that starts a service for people to log in to, at its own address."""
 
     def begin(**more: Any) -> Running:
         login = Login(issuer=issuer.url, client_id=CLIENT, client_secret=SECRET)
@@ -93,7 +93,7 @@ def people(settings: Settings, start: Start, issuer: Issuer) -> Start:
 
 @pytest.fixture
 def browser(people: Start) -> Iterator[Browsers]:
-    """A function that makes a browser with cookies of its own, of one service."""
+    """A function that makes a browser for one service, with its own cookies."""
     made: list[Browser] = []
     running: list[Running] = []
 

@@ -86,7 +86,7 @@ def test_login_and_logout_need_a_form_of_this_browser(browser: Browsers, operato
 
 
 def test_a_page_asks_for_confirmation_before_a_ticket_logs_in(browser: Browsers, ticket: Ticket, db: Db) -> None:
-    """The file of `broker serve --open` is another site to a browser, as any page that has got hold of a ticket."""
+    """To a browser, the file of `broker serve --open` is another site, like any page that has stolen a ticket."""
     one, other, given = browser(), browser(), ticket()
     asked = one.post("/login/ticket", {"ticket": given}, headers={"Sec-Fetch-Site": "cross-site"})
     assert (asked.status_code, one.session()) == (200, None)
@@ -106,7 +106,7 @@ def test_a_page_asks_for_confirmation_before_a_ticket_logs_in(browser: Browsers,
     second = forms(one.post("/login/ticket", {"ticket": ticket()}))["/login/ticket"]
     assert one.post("/login/ticket", second).status_code == 303
     assert one.cookie != before
-    assert db.execute("select count(*) from resource.browser_session").fetchone() == (1,)  # the one before is closed
+    assert db.execute("select count(*) from resource.browser_session").fetchone() == (1,)  # not the one before
 
 
 def test_one_of_several_concurrent_uses_of_a_ticket_logs_in(browser: Browsers, ticket: Ticket) -> None:

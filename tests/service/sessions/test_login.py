@@ -21,7 +21,7 @@ NOW = int(time.time())
 
 @pytest.fixture
 def viewer(issuer: Issuer, credential: Credential) -> None:
-    """Everybody whom the provider knows is a viewer."""
+    """Everybody known to the provider is a viewer."""
     credential("viewer", issuer)
 
 
@@ -93,7 +93,7 @@ def test_a_credential_that_is_cleared_counts_at_once(
     one = browser()
     one.log_in()
     assert one.match().status_code == 204
-    assert one.match("other").status_code == 403  # its role is of one setup
+    assert one.match("other").status_code == 403  # its role holds for one setup
     db.execute("select from resource.clear_credential('default', 'operator alice')")
     assert one.match().status_code == 403
     assert one.session()["setups"] == []
@@ -121,7 +121,7 @@ def test_a_login_is_bound_to_one_browser_one_use_and_ten_minutes(
 ) -> None:
     mine, other = browser(), browser()
     back = mine.at_provider(mine.to_provider())
-    assert other.get(back).status_code == 403  # it has no visit
+    assert other.get(back).status_code == 403  # this browser began no visit
     other.get("/login")
     assert other.get(back).status_code == 403
     path, _, query = back.partition("?")

@@ -1,4 +1,4 @@
-"""The commands of the page about logging in are run as written; a person logs in between."""
+"""The commands of the page about logging in are run as written; a person logs in between them."""
 
 from pathlib import Path
 
