@@ -20,11 +20,11 @@ from tests.core.fuzz.small_world import CLOUD, GRID, POOL, RESOURCE, SETUPS, fil
 from tests.service.conftest import Db
 from tests.throwaway import NOT_DURABLE
 
-LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # later than all times in the world: ages are equal on both servers
+LATER = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after all times in the world, so that ages are equal on both servers
 
 
 def _age(db: Db) -> None:
-    """Set the clocks, run the loops, and ask for a job afterwards."""
+    """Set the clocks, run the loops, and then ask for a job."""
     keys = {"OwnerDN": "carol", "OwnerGroup": "g1", "CPUTime": 400, "Sites": ["S3"]}
     db.execute("select taskqueue.insert_job(%s, 900, %s, 1, null, %s)", [POOL, Jsonb(keys), Jsonb({"script": "x"})])
     db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "JobID": 900})])
@@ -41,7 +41,7 @@ def _age(db: Db) -> None:
 
 @contextmanager
 def two_servers(fill_it: Callable[[Db], None] = lambda _: None) -> Iterator[Pair]:
-    """A primary with pgbroker that a function fills, and a standby made from it."""
+    """A primary with pgbroker, filled by a function, and a standby made from it."""
     if not Path(binaries.find().program("pg_basebackup")).exists():
         pytest.skip("the embedded server's programs have no pg_basebackup")
     home = Path(tempfile.mkdtemp(prefix="broker-primary-"))
@@ -66,21 +66,21 @@ def _filled(db: Db) -> None:
 
 @pytest.fixture(scope="session")
 def pair() -> Iterator[Pair]:
-    """The two servers. Tests leave them as they are: both run, and the standby follows."""
+    """The two servers. After each test both run, and the standby follows."""
     with two_servers(_filled) as made:
         yield made
 
 
 @pytest.fixture
 def primary(pair: Pair) -> Iterator[Db]:
-    """A connection of the superuser's to the primary."""
+    """A superuser's connection to the primary."""
     with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
         yield db
 
 
 @pytest.fixture
 def replica(pair: Pair) -> Iterator[Db]:
-    """A connection of the superuser's to the standby, which has all that the primary has committed."""
+    """A superuser's connection to the standby, which has replayed all commits of the primary."""
     pair.wait_until_it_streams()
     with psycopg.connect(pair.server(pair.standby).superuser_dsn(), autocommit=True) as db:
         yield db

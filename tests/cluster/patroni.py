@@ -1,7 +1,7 @@
 """Two servers that Patroni runs with the kit's patroni.yml, and a third voter, all on this machine.
 
 Differences from production: addresses and folders, small caches, and pysyncobj in place of etcd, so that nothing else
-has to be installed. `loop_wait` and `retry_timeout` are the least that go, `ttl` is the kit's.
+has to be installed. `loop_wait` and `retry_timeout` have their smallest possible values, `ttl` is the kit's.
 """
 
 import json
@@ -32,7 +32,7 @@ from broker.server.binaries import clean_environment
 from tests.cluster.kit.files import text_of
 from tests.service.conftest import Db, program, wait_until
 
-_SOON = 60.0  # seconds in which an awaited event has happened
+_SOON = 60.0  # seconds within which an awaited event happens
 NAMES = ("a", "b", "voter")
 
 
@@ -61,10 +61,10 @@ class Node:
 
 
 class Cluster:
-    """A pair of servers, and who is the primary."""
+    """A pair of servers, with the name of the primary."""
 
     def __init__(self) -> None:
-        """Start it. Skips the test where Patroni cannot be had."""
+        """Start the pair. Skips the test if Patroni is not available."""
         self.folder = Path(tempfile.mkdtemp(prefix="broker-patroni-"))
         self.folder.chmod(0o755)
         self.account = accounts.of(self.folder)
@@ -138,7 +138,7 @@ class Cluster:
         node.process = self._run([sys.executable, "-c", main, str(node.folder / "patroni.yml")], node.folder)
 
     def _run(self, words: list[str], folder: Path) -> "subprocess.Popen[bytes]":
-        """A program of the account's, which ends with this process."""
+        """Run a program as the account; it ends with this process."""
         with (self.folder / f"{folder.name}.log").open("ab") as log:
             return subprocess.Popen(
                 [*self._as_the_account, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
@@ -147,9 +147,9 @@ class Cluster:
 
     @property
     def _as_the_account(self) -> list[str]:
-        """The words before a program that ends with this process.
+        """The words before a command, so that it runs as the account and ends with this process.
 
-        Root's Python may lie in a closed folder: whoever it becomes can read it.
+        Root's Python may lie in a closed folder; the account can read that folder.
         """
         words = ["setpriv", "--pdeathsig=TERM"]
         if self.account.drops:
@@ -158,7 +158,7 @@ class Cluster:
         return words
 
     def members(self) -> dict[str, dict[str, Any]]:
-        """The role and state of each server, as Patroni knows them."""
+        """The role and state of each server, as Patroni reports them."""
         for node in self.nodes.values():
             if node.process is not None and node.process.poll() is None and node.name != "voter":
                 with suppress(httpx.HTTPError, ValueError, KeyError):
@@ -167,7 +167,7 @@ class Cluster:
         return {}
 
     def leader(self) -> str | None:
-        """The name of the primary, once it takes changes."""
+        """The name of the primary if it accepts changes."""
         for name, member in self.members().items():
             if member["role"] == "leader" and member["state"] == "running":
                 with suppress(psycopg.OperationalError), self.connect(name) as db:
@@ -176,7 +176,7 @@ class Cluster:
         return None
 
     def connect(self, name: str, database: str = "postgres") -> Db:
-        """A connection of the superuser's to one of the servers."""
+        """A superuser's connection to one of the servers."""
         return psycopg.connect(self.dsn(database=database, only=name), autocommit=True, connect_timeout=5)
 
     def dsn(
@@ -190,7 +190,7 @@ class Cluster:
         )  # fmt: skip
 
     def wait_for_a_standby(self) -> None:
-        """Come back when Patroni shows a standby that has all that is acknowledged: the next kill loses nothing."""
+        """Wait until Patroni shows a standby that has all acknowledged changes, so that the next kill loses nothing."""
         wait_until(lambda: any(one["role"] == "sync_standby" for one in self.members().values()), self.why)
 
     def kill(self, name: str, by: Callable[[list[int]], None] | None = None) -> None:
@@ -222,12 +222,12 @@ class Cluster:
             return []
 
     def why(self) -> str:
-        """The ends of the logs, to find out why something did not happen."""
+        """The ends of the logs, which explain a failure."""
         logs = [f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}" for log in sorted(self.folder.glob("*.log"))]
         return "\n".join([str(self.members()), *logs])
 
     def close(self) -> None:
-        """End what still runs, and delete all files."""
+        """End all running processes, and delete all files."""
         for node in self.nodes.values():
             if node.process is not None:
                 node.process.kill()

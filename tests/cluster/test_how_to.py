@@ -1,4 +1,4 @@
-"""The commands of the page about standbys are run as written, on two servers of the test's own."""
+"""The commands of the page about standbys are run as written, on the test's own two servers."""
 
 import os
 import re
@@ -30,7 +30,7 @@ from tests.throwaway import NOT_DURABLE
 
 
 class Machines:
-    """The primary's machine and the standby's, and how the page's reader runs its commands there."""
+    """The machines of the primary and the standby, with the commands that the page's reader runs there."""
 
     def __init__(self, server: Server, folder: Path, warm: Path) -> None:
         self.server = server
@@ -58,15 +58,15 @@ class Machines:
         return make_conninfo(self.server.superuser_dsn(), port=self.port)
 
     def run(self, script: str) -> str:
-        """The output of a program of pgbroker. The doctor finds problems, since nobody runs the loops."""
+        """The output of a program of pgbroker. The doctor finds problems, since no loop runs."""
         script = f'broker() {{ command broker "$@" || [[ "$*" == *doctor* ]]; }}\n{script}'
         return bash(script, Path.cwd(), self.environment | {"PATH": os.pathsep.join(self.path)})
 
     def run_server(self, script: str) -> None:
-        """Programs of PostgreSQL, as the account of the server. Both servers are on one machine: another port."""
+        """Run programs of PostgreSQL as the server's account, on another port: both servers are on one machine."""
         options = f"-p {self.port} -c unix_socket_directories=''"
         script = f'pg_ctl() {{ command pg_ctl --options="{options}" "$@"; }}\n{script}'
-        with tempfile.TemporaryFile("w+") as out:  # not a pipe, which the server would keep open
+        with tempfile.TemporaryFile("w+") as out:  # not a pipe: the server would keep it open
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", script],
                 cwd="/",
@@ -139,7 +139,7 @@ def test_the_page_about_standbys_works(machines: Machines, tmp_path: Path) -> No
 
 
 def _serve(machines: Machines, command: str) -> None:
-    """The service of the page, until it reads on the standby."""
+    """Start the page's service, and wait until it reads on the standby."""
     process = subprocess.Popen(
         ["bash", "-c", f"exec {command.strip()} --bind 127.0.0.1:0"],
         env=machines.environment | {"PATH": os.pathsep.join(machines.path[1:])},

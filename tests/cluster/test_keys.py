@@ -1,9 +1,9 @@
-"""Keys have the setup, so that a setup can go to another database as a whole."""
+"""Keys contain the setup, so that a complete setup can be moved to another database."""
 
 from broker.upgrade.source import SCHEMAS
 from tests.service.conftest import Db
 
-# Tables of all setups: sessions, tokens, which are random anyway, and numbers that a move draws again.
+# Keys across all setups: those of sessions and tokens, which are random anyway, and numbers that a move draws again.
 OF_ALL = {
     "access_token_pkey", "browser_session_login_key", "browser_session_pkey", "change_pkey", "login_ticket_pkey",
     "parsed_description_known_id_key",

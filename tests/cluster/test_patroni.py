@@ -1,7 +1,7 @@
-"""The primary is killed under agents, and Patroni has its standby take over: nothing that was acknowledged is lost.
+"""The primary is killed while agents work, and Patroni promotes its standby: no acknowledged change is lost.
 
-One failover in each run; BROKER_TEST_FAILOVERS=5 kills five times, each time when there is a synchronous standby again.
-A second kill before that would lose what the new primary acknowledged alone (a-server-that-takes-over.md).
+A run has one failover; BROKER_TEST_FAILOVERS=5 makes five, each once there is a synchronous standby again. An earlier
+kill would lose the changes that only the new primary has acknowledged (a-server-that-takes-over.md).
 """
 
 import itertools
@@ -30,12 +30,12 @@ from tests.service.conftest import BASE, SETUP, Db, bearer, insert_jobs, wait_un
 from tests.service.test_page import bash
 
 FAILOVERS = int(os.environ.get("BROKER_TEST_FAILOVERS", "1"))
-LONGEST = 30.0  # seconds of an outage
+LONGEST = 30.0  # the longest outage in seconds
 AGENTS, BROWSING = 8, 3
 JOBS = 15_000  # for one failover: more than the agents take during it
 SOME = 40  # jobs of each agent, before the kill and after it
 PAGE = pages.by_name()["broker/docs/how-to/a-server-that-takes-over.md"]
-INSTALLING = 4  # its first blocks, which tests/cluster/kit/test_patroni.py runs
+INSTALLING = 4  # the page's first blocks, which tests/cluster/kit/test_patroni.py runs
 _PAUSE = 0.05  # seconds between two matches of an agent
 _LEASES = """
 select job_id, attempt || '-' || replace(token::text, '-', '') from taskqueue.lease
@@ -48,7 +48,7 @@ _VIEWS = (
 
 
 class Agent(threading.Thread):
-    """Takes jobs until it is stopped, ends every other one, and notes the acknowledged calls with their times."""
+    """Takes jobs until it is stopped, ends every second job, and records the acknowledged calls with their times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Agent(threading.Thread):
     def run(self) -> None:
         try:
             self.work()
-        except BaseException as error:  # the test looks at it
+        except BaseException as error:  # the test checks it
             self.error = error
 
     @abstractmethod
@@ -70,14 +70,14 @@ class Agent(threading.Thread):
 
     @abstractmethod
     def match(self, key: uuid.UUID) -> tuple[int, str] | None:
-        """One job and its attempt."""
+        """Get one job and its attempt."""
 
     @abstractmethod
     def finish(self, job_id: int, attempt: str) -> str:
-        """End a job: its outcome."""
+        """End a job; returns the outcome."""
 
     def take(self) -> None:
-        """Take a job, and perhaps end it."""
+        """Get a job, and end every second one."""
         while not self.stopped.wait(_PAUSE):
             match = self.match(uuid.uuid4())
             if match is None:
@@ -109,7 +109,7 @@ class ClientAgent(Agent):
 
 
 class HttpAgent(Agent):
-    """An agent that calls the service. It asks again after an answer that promises help: 503 with Retry-After."""
+    """An agent that calls the service. It asks again after a 503 with Retry-After."""
 
     def __init__(self, url: str, token: str) -> None:
         super().__init__()
@@ -159,11 +159,11 @@ class Program:
 
     @property
     def log(self) -> str:
-        """The output of the program until now."""
+        """The output of the program so far."""
         return self._log.read_text(errors="replace")
 
     def wait_for(self, pattern: str) -> str:
-        """The first group of a pattern, when the log has it."""
+        """Wait until the log matches a pattern; returns the pattern's first group."""
         wait_until(lambda: bool(re.search(pattern, self.log)) or self.process.poll() is not None, lambda: self.log)
         found = re.search(pattern, self.log)
         assert found, self.log
@@ -180,7 +180,7 @@ class Program:
 
 
 class Work:
-    """The pair with pgbroker and everybody who works with it."""
+    """The pair with pgbroker, and all programs that use it."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self.cluster = cluster
@@ -216,18 +216,18 @@ class Work:
         return self.cluster.connect(leader, "broker")
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Rows of the superuser's query on the primary."""
+        """The rows of a superuser's query on the primary."""
         with self._primary() as db:
             cursor = db.execute(query.encode(), values or None)
             return cursor.fetchall() if cursor.description else []
 
     def insert(self) -> None:
-        """Jobs for one failover."""
+        """Insert the jobs for one failover."""
         with self._primary() as db:
             insert_jobs(db, JOBS, next(self._jobs))
 
     def wait_for_some(self) -> None:
-        """Come back when each agent has had some more jobs."""
+        """Wait until each agent has got some more jobs."""
         wanted = [len(agent.got) + SOME for agent in self.agents]
 
         def there() -> bool:
@@ -237,7 +237,7 @@ class Work:
         wait_until(there, self.cluster.why, 90)
 
     def outage_since(self, killed: float) -> float:
-        """Seconds of the longest time without a match for those that call the database, or for those of the service."""
+        """The longest time in seconds in which all agents of one kind (database or service) got no match."""
         longest = 0.0
         for kind in (ClientAgent, HttpAgent):
             answered = sorted(at for agent in self.agents if isinstance(agent, kind) for at in agent.answered)
@@ -246,12 +246,12 @@ class Work:
         return longest
 
     def loops_lead(self, moment: object) -> bool:
-        """Whether the leads of loops were renewed since a moment, and these loops began a round since."""
+        """Whether the loops have renewed their leads and begun a round since this moment."""
         query = "select name from monitor.loop where renewed_at > %s and began_at > %s"
         return {"maintain", "watchdog"} <= {name for (name,) in self.rows(query, moment, moment)}
 
     def close(self) -> None:
-        """Stop everybody."""
+        """Stop all programs."""
         for agent in self.agents:
             agent.stopped.set()
         for agent in self.agents:
@@ -276,7 +276,7 @@ def work(tmp_path: Path) -> Iterator[Work]:
 
 
 class Page:
-    """The commands of the page, as somebody types them on a machine of the pair."""
+    """The commands of the page, as a reader types them on a machine of the pair."""
 
     def __init__(self, work: Work, folder: Path) -> None:
         blocks = [block for block in PAGE.blocks if not block.not_run]
@@ -293,7 +293,7 @@ class Page:
         return bash(script.replace("/etc/patroni/patroni.yml", str(file)), Path.cwd(), self._environment, 120)
 
     def maintain(self) -> float:
-        """Strict mode, an upgrade, and a switchover: the seconds in which agents had no answer."""
+        """Strict mode, an upgrade, and a switchover; returns the seconds in which agents got no answer."""
         cluster = self._work.cluster
         assert re.search(r"^synchronous_mode_strict: true$", self._run(self._strict), re.MULTILINE)
         assert "the database is what the release says" in self._run(self._upgrade)
@@ -362,7 +362,7 @@ def test_a_standby_takes_over_and_no_acknowledged_match_is_lost(work: Work, tmp_
 
 
 def compare(work: Work) -> None:
-    """Everything that was acknowledged to an agent is stored, and no job went to two agents."""
+    """Each change acknowledged to an agent is stored, and no job went to two agents."""
     assert [agent.error for agent in work.agents if agent.error] == []
     got = [match for agent in work.agents for match in agent.got]
     finished = [match for agent in work.agents for match in agent.finished]

@@ -1,7 +1,7 @@
-"""The primary is killed under load, and its standby promoted: a DSN with both hosts leads everybody to the new primary.
+"""The primary is killed under load, and its standby promoted: a DSN with both hosts leads callers to the new primary.
 
-Agents work through `broker serve`, loops run in `broker run`, and `broker db upgrade` and `check` are asked before and
-after. Replication is synchronous, so nothing that was acknowledged is lost.
+Agents work through `broker serve`, loops run in `broker run`, and `broker db upgrade` and `check` run before and
+after. Replication is synchronous, so no acknowledged change is lost.
 """
 
 import os
@@ -32,7 +32,7 @@ select count(*), min(renewed_at) from monitor.loop
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Two servers of the test's own."""
+    """The test's own two servers."""
     with two_servers() as made:
         yield made
 

@@ -26,11 +26,11 @@ from tests.throwaway import NOT_DURABLE
 PATIENCE = 30.0
 Serve = Callable[..., "Service"]
 
-# GETs that the primary alone answers: of the service itself, of sessions, and of what is to be changed.
+# GETs that only the primary answers: about the service itself, sessions, and forms that change values.
 ON_THE_PRIMARY = {
     "home", "login_page", "callback", "session", "live", "ready", "metrics", "openapi",
     "page_act",  # the values of a form are compared with those stored when the form is sent
-    "page_health",  # the server that takes the changes is the one to look at
+    "page_health",  # it shows the health of the server that accepts changes
 }  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class Service:
         self.client = httpx.Client(base_url=self.running.url, timeout=60)
 
     def browser(self, setup: str = POOL) -> "_Browser":
-        """A person's browser, logged in as an operator; its cookies are kept as a browser keeps them."""
+        """An operator's browser, logged in. It keeps cookies."""
         return _Browser(self.running.url, by_ticket(self.primary, setup, "x", "operator"))
 
     def get(self, path: str, setup: str = POOL, **headers: str) -> httpx.Response:
@@ -58,14 +58,14 @@ class Service:
         return self.client.post(path, json=body, headers=bearer(self.tokens[setup]))
 
     def figure(self, name: str, server: str = "") -> float:
-        """A figure of /metrics."""
+        """The value of a metric at /metrics."""
         labels = rf'\{{server="{server}"\}}' if server else ""
         found = re.search(rf"^pgbroker_{name}{labels} (\S+)$", self.client.get("/metrics").text, re.MULTILINE)
         return float(found[1]) if found else 0.0
 
     @contextmanager
     def answered_by(self, server: str, what: str = "") -> Iterator[None]:
-        """The requests inside the block are answered by this server."""
+        """Check that this server answers the requests inside the block."""
         servers = ("standby", "primary")
         before = {one: self.figure("reads_total", one) for one in servers}
         yield
@@ -78,7 +78,7 @@ class Service:
 
 
 class _Browser(httpx.Client):
-    """The cookies of pages without TLS on this machine are named after https."""
+    """A browser that sends the cookies although there is no TLS: their names require https."""
 
     def __init__(self, url: str, session: str) -> None:
         super().__init__(base_url=url, timeout=60)
@@ -93,7 +93,7 @@ class _Browser(httpx.Client):
         return answer
 
     def act(self, do: str, of: object) -> httpx.Response:
-        """Press the button on the page that asks."""
+        """Press the button on the page that asks for confirmation."""
         page = self.get(f"/setups/{POOL}/act", params={"do": do, "of": str(of)})
         assert page.status_code == 200, page.text
         return self.post(f"/setups/{POOL}/act", data=dict(FIELD.findall(page.text)))
@@ -115,7 +115,7 @@ def serve(pair: Pair, primary: Db) -> Iterator[Serve]:
 
 @pytest.fixture
 def service(serve: Serve) -> Service:
-    """Such a service, when it reads there."""
+    """A service that already reads on the standby."""
     found = serve(read_lag=600)
     found.wait_until_used()
     return found
@@ -123,7 +123,7 @@ def service(serve: Serve) -> Service:
 
 @contextmanager
 def paused(replica: Db) -> Iterator[None]:
-    """The standby receives, and replays nothing."""
+    """The standby receives changes, but replays none."""
     replica.execute("select pg_wal_replay_pause()")
     while replica.execute("select pg_get_wal_replay_pause_state()").fetchone() != ("paused",):
         time.sleep(0.01)
@@ -201,7 +201,7 @@ def test_a_browser_sees_its_own_change(service: Service, primary: Db, replica: D
             assert "resume-job" not in other.get(page).text
     read = service.figure("reads_total", "standby")
     end = time.monotonic() + PATIENCE
-    while service.figure("reads_total", "standby") == read:  # the worker looks once a second
+    while service.figure("reads_total", "standby") == read:  # the worker checks once a second
         assert "resume-job" in mine.get(page).text
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -1,7 +1,7 @@
 """A standby answers every granted view and public function as the primary does, except those in DIFFERENT.
 
-The world's clocks are set, so that ages are alike. Functions get the arguments that tests/core/fuzz draws, as a role
-that may call them; a refusal counts as an answer.
+The world's clocks are set, so that ages are equal. Functions are called with arguments drawn as in tests/core/fuzz, by
+a role that may call them; a refusal counts as an answer.
 """
 
 import re
@@ -56,7 +56,7 @@ BY_HAND = {
         select * from taskqueue.payloads('{POOL}', (
           select jsonb_agg(jsonb_build_object('job_id', job_id, 'attempt', taskqueue.attempt_text(attempt, token)))
             from taskqueue.lease where setup = '{POOL}'))""",
-    "taskqueue.reason_of": "select reason from monitor.waiting_job",  # its argument is a row that the view makes
+    "taskqueue.reason_of": "select reason from monitor.waiting_job",  # its argument is a row of this view
 }
 
 _VIEWS = """
@@ -78,16 +78,16 @@ def rows(db: Db, query: str, values: list[Any] | None = None) -> list[str]:
 
 
 def as_text(*connections: Db) -> None:
-    """Not all times of PostgreSQL fit into Python's. Numbers keep the same digits."""
+    """Load values as text: Python cannot represent all times of PostgreSQL, and numbers keep their digits."""
     for connection in connections:
         for kind in ("timestamptz", "timestamp", "interval"):
             connection.adapters.register_loader(kind, TextLoader)
         connection.execute("set statement_timeout = '20s'")
-        connection.execute("set extra_float_digits = 0")  # parallel workers add up in any order
+        connection.execute("set extra_float_digits = 0")  # parallel workers add in any order
 
 
 def call(db: Db, function: Callable, given: dict[str, str | None], role: str) -> Answer:
-    """The rows of a call, or how it was refused."""
+    """The rows of a call, or its refusal."""
     kinds = {name: kind for name, kind, _ in function.parameters}
     marks = ", ".join(f"{name} => %s::{kinds[name]}" for name in given)
     statement = f"{'call' if function.is_procedure else 'select * from'} {function.name}({marks})"
@@ -129,7 +129,7 @@ def known(primary: Db) -> Known:
 
 @pytest.fixture
 def old_snapshot(pair: Pair) -> Iterator[None]:
-    """A session on the primary alone that keeps a snapshot."""
+    """A session that keeps a snapshot, on the primary only."""
     with psycopg.connect(pair.server(pair.primary).superuser_dsn()) as db:
         db.execute("begin isolation level repeatable read")
         db.execute("select from resource.setup")
@@ -173,7 +173,7 @@ def test_reading_functions_answer_the_same_on_a_standby_but_for_those_listed(
 
 
 def test_tokens_and_sessions_are_known_on_the_standby(primary: Db, replica: Db) -> None:
-    """The functions of the service's own login."""
+    """The functions that only the service's login calls."""
     primary.execute("select resource.make_token(%s, 'pilots', 'agent')", [POOL])
     hashed = digest(by_ticket(primary, POOL, "somebody", "viewer"))
     [(lsn,)] = primary.execute("select pg_current_wal_flush_lsn()").fetchall()
@@ -192,8 +192,8 @@ def test_tokens_and_sessions_are_known_on_the_standby(primary: Db, replica: Db) 
 
 
 def test_calls_that_write_are_refused(primary: Db, replica: Db, known: Known) -> None:
-    """The error has PostgreSQL's code and a hint that names the primary; or the arguments are refused, or there is
-    nothing to do."""
+    """The error has PostgreSQL's code and a hint that names the primary. Otherwise the arguments are refused, or there
+    is nothing to do."""
     as_text(replica)
     volatile = {name for (name,) in primary.execute(_VOLATILE).fetchall()} - set(READS)
     functions = [one for one in callables(primary) if one.name in volatile]

@@ -1,4 +1,4 @@
-"""`broker what-if --on`: about the world of a standby, decided on another database, with the primary's answer."""
+"""`broker what-if --on`: the world of a standby is decided on another database; the answer is the primary's."""
 
 import json
 import signal
@@ -51,7 +51,7 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def work(pair: Pair) -> Iterator[None]:
-    """A setup like GRID, of which half of the tasks are open, and half of the jobs run, ended or wait."""
+    """A setup like GRID in which half of the tasks are open, and half of the jobs run, have ended or wait."""
     with psycopg.connect(pair.server(pair.primary).superuser_dsn(), autocommit=True) as db:
         world.load(db, [GIVEN], ASKED)
         for algorithm, procedure in (("production_job", "broker_jobs"), ("analysis_job", "broker_analysis")):
@@ -72,7 +72,7 @@ def work(pair: Pair) -> Iterator[None]:
 
 
 def stored(db: Db) -> dict[str, int]:
-    """How many rows each table has that brokerage reads, or writes."""
+    """The number of rows of each table that brokerage reads or writes."""
     written = ("brokerage.run", "brokerage.task_decision", "brokerage.verdict", "brokerage.what_if", "resource.change")
     counts = {}
     for table in (*WORLD, *SHARED, *written):
@@ -106,7 +106,7 @@ def test_what_if_over_a_standby_gives_the_answer_of_the_primary(
 
 
 def test_general_configuration_is_copied_with_the_setup(primary: Db, pair: Pair, replica: Db, db: Db) -> None:
-    """Configuration and profiles of the other database do not count."""
+    """Configuration and profiles of the other database are not used."""
     db.execute("select resource.set_config_everywhere('NQUEUED_SAT_CAP', '1', 'jobbroker')")
     db.execute("select brokerage.set_profile('own', 'panda2026')")
     before = stored(db)
@@ -216,7 +216,7 @@ def test_a_database_that_cannot_take_the_copy_is_refused(
 
 @pytest.fixture
 def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
-    """A function that logs in as PRIVATE where another connection is."""
+    """A function that logs in as PRIVATE to the server of another connection."""
     opened: list[Db] = []
 
     def log_in(where: Db) -> Db:
@@ -239,7 +239,7 @@ def login(db: Db, primary: Db, pair: Pair) -> Iterator[Callable[[Db], Db]]:
 def test_the_rights_that_the_errors_name_are_enough(
     login: Callable[[Db], Db], primary: Db, replica: Db, pair: Pair, db: Db
 ) -> None:
-    """The rights that the errors name are enough: no superuser is needed."""
+    """No superuser is needed."""
     here, there = login(replica), login(db)
     with pytest.raises(BrokerError, match="may not copy a world into") as raised, borrowed(here, there, ASKED):
         pass
@@ -259,7 +259,7 @@ def test_the_rights_that_the_errors_name_are_enough(
 def test_a_copy_that_the_standby_cancels_is_a_clear_error(
     pair: Pair, primary: Db, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changes that a standby has to replay end the snapshot that the copy is read in."""
+    """Changes that the standby must replay cancel the snapshot from which the copy is read."""
     standby = pair.server(pair.standby).superuser_dsn()
     real, copied = rows.copy_rows, []
 
@@ -291,8 +291,8 @@ def test_a_copy_that_the_standby_cancels_is_a_clear_error(
 def test_a_program_that_dies_leaves_no_copy(pair: Pair, db: Db, dsn: str, number: int) -> None:
     before = stored(db)
     pair.wait_until_it_streams()
-    db.execute("begin; lock table brokerage.run")  # the question waits here once the world is copied
-    # the program would inherit that interrupts are ignored, as a shell has it for what runs in the background
+    db.execute("begin; lock table brokerage.run")  # what-if waits here after copying the world
+    # shells ignore interrupts for background programs, and the program would inherit that
     before_it = signal.signal(signal.SIGINT, signal.default_int_handler)
     program = subprocess.Popen(
         [Path(sys.executable).with_name("broker"), "--dsn", pair.server(pair.standby).superuser_dsn(), "what-if",

@@ -3,7 +3,7 @@
 | shard | server |
 | --- | --- |
 | a | the server of the test run |
-| b | Debian's, beside the front |
+| b | Debian's server, which also holds the front |
 | c | another embedded server, which a test may kill |
 """
 
@@ -40,7 +40,7 @@ AtFront = Callable[..., Db]
 
 @dataclass
 class Cluster:
-    """A front, of the login that is a superuser everywhere, its shards, and the home of the server of shard c."""
+    """The DSNs of a front and its shards, for a superuser of all of them, and the home of the server of shard c."""
 
     front: str
     shards: dict[str, str]
@@ -57,7 +57,7 @@ class Cluster:
 
 
 def changed(dsn: str, **parameters: str) -> str:
-    """A DSN with other parameters."""
+    """The DSN with these parameters replaced."""
     return make_conninfo("", **{**conninfo_to_dict(dsn), **parameters})
 
 
@@ -78,13 +78,13 @@ def _make_logins(dsn: str) -> None:
 
 
 def map_login(front: Db, login: str) -> None:
-    """Let a login of the front go to shards."""
+    """Map a login of the front to a login of the shards."""
     mapping = sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})")
     front.execute(mapping.format(sql.Identifier(login), sql.Literal(login), sql.Literal(PASSWORD)))
 
 
 def _server(choice: str) -> Throwaway:
-    """A server of its own, of the chosen programs."""
+    """Start a separate server with the chosen programs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROKER_TEST_SERVER", choice)
         return Throwaway()
@@ -92,7 +92,7 @@ def _server(choice: str) -> Throwaway:
 
 @pytest.fixture(scope="session")
 def cluster(template: str, worker_id: str) -> Iterator[Cluster]:
-    """The cluster of a worker. Its setups are placed; a test makes its objects in them, under its own names."""
+    """The cluster of one test worker. Its setups are placed; each test makes objects in them, under its own names."""
     if not list(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so")):
         pytest.skip("PL/Proxy is not installed (Debian: postgresql-15-plproxy)")
     if conninfo_to_dict(os.environ["BROKER_TEST_ADMIN_DSN"]).get("user") != "postgres":
@@ -147,13 +147,13 @@ def front(cluster: Cluster) -> Iterator[Db]:
 
 @pytest.fixture
 def cli(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """The command line at the front, as a login that is a superuser everywhere."""
+    """The command line at the front, as a superuser of all servers."""
     return commands(cluster.front, monkeypatch)
 
 
 @pytest.fixture
 def at_front(cluster: Cluster) -> Iterator[AtFront]:
-    """A function that logs in at the front, or at the shard of a setup; closed at the end."""
+    """A function that logs in at the front, or at the shard of a setup. Connections are closed at the end."""
     opened: list[Db] = []
 
     def log_in(login: str, setup: str | None = None) -> Db:

@@ -101,7 +101,7 @@ def test_a_front_without_pl_proxy_is_refused(empty_dsn: str, cluster: Cluster, m
 
 
 def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, placed: Placed) -> None:
-    """The question runs in one transaction, which a front could not give, so a what-if leaves nothing."""
+    """A what-if runs in one transaction on the shard and stores nothing; a front could not give it one transaction."""
     setup = placed("c")
     job = {"job_id": 5, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
     cli("submit", "-", "--setup", setup, stdin=json.dumps(job))

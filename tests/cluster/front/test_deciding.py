@@ -22,7 +22,7 @@ WHERE = {"a", "b"}
 
 @pytest.fixture
 def setups(cli: Cli, front: Db, placed: Placed) -> dict[str, str]:
-    """A shard to a setup with open tasks: the seed, and so each world, is another one."""
+    """By shard, a setup with open tasks. The seed differs for each, and so does the world."""
     found = {}
     for seed, shard in enumerate(sorted(WHERE)):
         found[shard] = placed(shard)
@@ -140,7 +140,7 @@ def test_configuration_of_all_setups_goes_to_all_shards(
 
 
 def test_a_new_shard_gets_the_configuration_of_all_setups(cluster: Cluster, template: str) -> None:
-    """The test has a cluster of its own, since an added shard stays."""
+    """The test has its own cluster, since an added shard stays."""
     made = {name: changed(cluster.front, dbname=f"config_{name}") for name in ("front", "first", "second")}
     with psycopg.connect(cluster.front, autocommit=True) as connection:
         for name in made:

@@ -1,4 +1,4 @@
-"""A shard that dies under agents: the others do not notice, and its own agents go on when it is back."""
+"""A shard dies while agents work: other shards are not affected, and its own agents continue when it is back."""
 
 import os
 import signal

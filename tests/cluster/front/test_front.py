@@ -1,4 +1,4 @@
-"""A front: its calls are those of the release, and it answers as the shard that has the setup."""
+"""A front: it has the calls of the release, and gives the same answers as the shard of the setup."""
 
 import re
 from typing import Any
@@ -41,7 +41,7 @@ select p.oid::regprocedure::text, l.lanname, p.prosrc, coalesce(p.proargnames[1]
 
 
 def test_every_public_function_is_routed(front: Db, cluster: Cluster) -> None:
-    """By the catalogue of a shard, a function whose first argument is the setup goes to the shard of the setup."""
+    """Each function in a shard's catalogue whose first argument is the setup is sent to the shard of the setup."""
     with cluster.connect("south") as shard:
         expected = {routine.title: routine for routine in overlay.routines(shard.cursor(), ROLES)}
     found = {title: (language, body, of_setup) for title, language, body, of_setup in
@@ -158,7 +158,7 @@ _HOSTILE: dict[str, list[Any]] = {
     "timestamp with time zone": ["2000-01-01"], "double precision": [-1.0], "bigint[]": [[-1]], "text[]": [["x"]],
     "uuid[]": [["d2ad1b6e-4e5a-4c43-bb54-d21b5a2c6f0e"]], "integer[]": [[-1]],
 }  # fmt: skip
-_CHANGES = {"taskqueue.remove_setup", "taskqueue.rebuild_matching"}  # of the whole setup
+_CHANGES = {"taskqueue.remove_setup", "taskqueue.rebuild_matching"}  # one for the whole setup
 
 
 def _outcome(connection: Db, call: sql.Composed, values: list[Any], *, keep: bool) -> Any:
@@ -173,7 +173,7 @@ def _outcome(connection: Db, call: sql.Composed, values: list[Any], *, keep: boo
 
 
 def test_errors_are_those_of_the_shard(cluster: Cluster, at_front: AtFront, placed: Placed) -> None:
-    """Each routed function with hostile arguments: first at the shard, where it is undone, then at the front."""
+    """Routed functions get hostile arguments: first at the shard, where they are rolled back, then at the front."""
     login, setup = "cluster_operator", placed("b")
     direct, through = at_front(login, "south"), at_front(login)
     direct.execute("select taskqueue.insert_job(%s, 1, %s)", [setup, Jsonb(requirements())])
@@ -212,7 +212,7 @@ def test_an_error_reaches_the_program_in_the_shards_words(at_front: AtFront, pla
 
 
 def test_setups_live_on_their_shards(cluster: Cluster, at_front: AtFront, placed: Placed) -> None:
-    """Jobs of three setups with the same ids: each is matched where it is, and views show all."""
+    """Jobs of three setups have the same ids: each is matched on its own shard, and views show all of them."""
     operator, agent = at_front("cluster_operator"), at_front("cluster_agent")
     setups = {placed(shard): shard for shard in cluster.shards}
     for setup in setups:

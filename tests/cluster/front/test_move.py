@@ -1,4 +1,4 @@
-"""A setup moves to another shard under agents: nothing is lost or duplicated, and a mover may die."""
+"""A setup moves to another shard while agents work: nothing is lost or duplicated, even if the mover dies."""
 
 import re
 import threading
@@ -30,12 +30,12 @@ JOBS = 3000
 
 
 class Died(Exception):
-    """The mover is gone."""
+    """The mover died."""
 
 
 @pytest.fixture
 def setup(front: Db, placed: Placed) -> str:
-    """A setup on shard a, in which the agent may ask."""
+    """A setup on shard a, in which the agent may match."""
     name = placed("a")
     front.execute("select resource.set_identity(%s, 'cluster_agent')", [name])
     return name
@@ -47,7 +47,7 @@ def _move(cluster: Cluster, setup: str, shard: str, **more: Any) -> Moved:
 
 
 def _dies(cluster: Cluster, setup: str, shard: str, step: str) -> None:
-    """A move whose mover dies after a step."""
+    """Start a move whose mover dies after a step."""
 
     def die(done: str) -> None:
         if done == step:
@@ -62,7 +62,7 @@ def _shard(cluster: Cluster, name: str) -> Db:
 
 
 def _owners(cluster: Cluster, setup: str) -> list[str]:
-    """The shards on which a call may change something in the setup."""
+    """The shards on which a call may change the setup."""
     found = []
     for name in cluster.shards:
         with _shard(cluster, name) as shard:
@@ -77,7 +77,7 @@ def _owners(cluster: Cluster, setup: str) -> list[str]:
 
 
 def _whole(cluster: Cluster, setup: str, name: str) -> tuple[Counter[int], Counter[int]]:
-    """The jobs that wait and that are leased on a shard, where matching and instances are consistent."""
+    """The waiting and the leased jobs on a shard, after a check that matching and instances are consistent there."""
     with _shard(cluster, name) as shard:
         assert shard.execute("select * from taskqueue.check_matching(%s)", [setup]).fetchall() == []
         differing = "select * from {} where setup = %s"
@@ -160,7 +160,7 @@ def test_agents_go_on_while_their_setup_moves(cluster: Cluster, setup: str) -> N
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_move_that_dies_after_any_step_is_ended_by_the_next_move(cluster: Cluster, setup: str, step: str) -> None:
-    """After each commit one shard has the setup, whole; the next move ends what was begun."""
+    """After each commit exactly one shard has the complete setup; the next move completes the interrupted one."""
     _fill(cluster, setup, 100)
     before = _whole(cluster, setup, "a")
     _dies(cluster, setup, "b", step)
@@ -213,7 +213,7 @@ def test_a_transaction_that_stays_open_stops_a_move(
 
 
 def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, setup: str) -> None:
-    """The source may have been handed over: its rows are old then, and go nowhere else."""
+    """The source may have been handed over: then its rows are old and may not be moved elsewhere."""
     _fill(cluster, setup, 10)
     _dies(cluster, setup, "b", "hand over")
     with pytest.raises(BrokerError) as raised:
@@ -225,7 +225,7 @@ def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, se
 
 
 def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
-    """A copy left on b by an interrupted move from a to b is no setup of b's own."""
+    """A copy that an interrupted move from a left on b is not one of b's own setups."""
     _fill(cluster, setup, 10)
     _dies(cluster, setup, "b", "copy")
     _move(cluster, setup, "c")
@@ -248,7 +248,7 @@ def test_sequences_never_go_back_after_a_move(cluster: Cluster, setup: str) -> N
 
 
 def test_a_second_move_of_the_same_setup_is_refused(cluster: Cluster, setup: str) -> None:
-    """The second is refused while the first is at work."""
+    """The second move is refused while the first one runs."""
     _fill(cluster, setup, 10)
     refusals: list[str] = []
 
@@ -296,7 +296,7 @@ def test_a_move_needs_the_roles_of_the_setup_on_the_new_shard(cluster: Cluster, 
     assert raised.value.hint == f'run there: create role "{role}" login;'
 
 
-# Arguments behind the setup, of calls that look at their arguments first.
+# Arguments after the setup, for calls that check their arguments first.
 _VALID = {
     "brokerage.store": "'live_counter', '[]'", "resource.store": "'queue', '[]'",
     "lifecycle.watch_step": "'leases', false, 10", "taskqueue.clear_limit": "'running', 'X', null, 'JobType', 'x'",

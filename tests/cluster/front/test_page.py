@@ -1,4 +1,4 @@
-"""The page about shards works: its blocks are run from top to bottom, on databases of the test's own."""
+"""The blocks of the page about shards are run from top to bottom, on the test's own databases."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def test_the_commands_of_the_page_about_several_servers_work(cluster: Cluster, w
 
 
 def _once(script: str) -> str:
-    """Roles belong to a server, and here one server has all databases: each is made once, and granted again."""
+    """Roles belong to a server, and one server has all databases here: each role is made once, and granted again."""
     return re.sub(
         r"^create role (\w+) (.*);$",
         r"select $q$create role \1 \2$q$ where to_regrole('\1') is null \\gexec",

@@ -33,7 +33,7 @@ Callers = Callable[..., "Caller"]
 
 
 def service_dsn(cluster: Cluster) -> str:
-    """The login of the service, which has one password on all servers."""
+    """The DSN of the service's login, which has the same password on all servers."""
     for dsn in (cluster.front, *cluster.shards.values()):
         with psycopg.connect(dsn, autocommit=True) as server:
             let_the_service_log_in(server)
@@ -49,7 +49,7 @@ def running(cluster: Cluster) -> Iterator[Running]:
 
 
 class Caller:
-    """A caller of the service in one setup, with a token of its own."""
+    """A caller of the service in one setup, with its own token."""
 
     def __init__(self, front: Db, url: str, setup: str, kind: str = "operator") -> None:
         self.setup = setup
@@ -66,7 +66,7 @@ class Caller:
         return self.post("/jobs", [{"job_id": job, "requirements": keys, "payload": {"n": job}} for job in jobs])
 
     def match(self, site: str = "NORTH", wait: float = 0) -> httpx.Response:
-        """A match that is repeated, under the same key, until the service has an answer."""
+        """A match, repeated with the same key until the service answers it."""
         key, until = str(uuid.uuid4()), time.monotonic() + 60
         while True:
             body = {"resources": [resource(Site=site)], "wait": wait}
@@ -126,7 +126,7 @@ def test_agents_work_in_a_setup_of_each_shard(shard: str, placed: Placed, caller
 
 
 def test_a_credential_counts_in_its_own_setup_only(placed: Placed, caller: Callers, running: Running) -> None:
-    """Whether another setup is on the same shard, on another one, or on none makes no difference to a stranger."""
+    """A stranger gets the same refusal for a setup on the same shard, on another shard, or on none."""
     here = caller(placed("a"))
     assert here.client.get("/jobs/1").status_code == 404
     for other in (placed("b"), "placed nowhere"):
@@ -157,7 +157,7 @@ def test_a_service_at_a_front_has_metrics_and_is_ready(running: Running) -> None
 
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
-    """A provider of people."""
+    """A provider for people."""
     running = Issuer()
     yield running
     running.close()
@@ -165,7 +165,7 @@ def issuer() -> Iterator[Issuer]:
 
 @pytest.fixture
 def browser(cluster: Cluster, issuer: Issuer) -> Iterator[Browser]:
-    """A browser of a service at the front with which people log in."""
+    """A browser for a service at the front, to which people log in."""
     running = Running(
         Settings(
             dsn=service_dsn(cluster), setup="north", issuers=(issuer.url,), audience=AUDIENCE, connections=2,
@@ -246,7 +246,7 @@ def test_a_change_from_a_page_is_kept_on_the_shard(
 def test_agents_of_the_service_go_on_while_their_setup_moves(
     cluster: Cluster, front: Db, placed: Placed, caller: Callers
 ) -> None:
-    """Agents that match and agents that wait for jobs go on at the new shard; each job is matched once."""
+    """Agents that match and agents that wait for jobs continue on the new shard; each job is matched once."""
     setup = placed("a")
     operator = caller(setup)
     for first in range(1, MOVED_JOBS, 500):
@@ -265,7 +265,7 @@ def test_agents_of_the_service_go_on_while_their_setup_moves(
                 return
             got.append(answer.json()["matches"][0]["job_id"])
             if not moved.is_set():
-                time.sleep(0.02)  # enough is left for afterwards
+                time.sleep(0.02)  # enough jobs are left for the time after the move
 
     def waiting(one: Caller) -> None:
         answer = one.match("LATER", wait=30)
@@ -296,7 +296,7 @@ def test_agents_of_the_service_go_on_while_their_setup_moves(
 def test_agents_go_on_while_the_front_is_away(
     cluster: Cluster, placed: Placed, caller: Callers, running: Running
 ) -> None:
-    """The worker knows where its setups are; it finds no other ones."""
+    """The worker remembers the shards of its known setups; it cannot find other setups."""
     known, unknown = caller(placed("a")), caller(placed("a"))
     assert known.submit(*range(1, 20)).status_code == 200
     name = str(conninfo_to_dict(cluster.front)["dbname"])
@@ -311,7 +311,7 @@ def test_agents_go_on_while_the_front_is_away(
             assert known.job() in range(1, 20)
             refused = unknown.post("/match", {"resources": [resource()]})
             assert (refused.status_code, "Retry-After" in refused.headers) == (503, True)
-            with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:  # so the worker has doubts
+            with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:  # so that the worker looks again
                 shard.execute(
                     "select pg_terminate_backend(pid) from pg_stat_activity"
                     " where datname = current_database() and usename = 'broker_service'"
@@ -330,7 +330,7 @@ def test_agents_go_on_while_the_front_is_away(
 def test_a_move_uses_up_neither_secrets_nor_tickets(
     cluster: Cluster, front: Db, placed: Placed, running: Running
 ) -> None:
-    """The old shard uses up neither a secret nor a ticket; afterwards a secret counts on the new shard."""
+    """The old shard uses up neither a secret nor a ticket; after the move both are valid on the new shard."""
     setup = placed("a")
     [secret] = front.execute("select secret from resource.make_secret(%s, 'stamp', 2)", [setup]).fetchone() or [""]
     [ticket] = front.execute("select ticket from resource.make_ticket(%s, 'me', 'viewer')", [setup]).fetchone() or [""]
@@ -349,12 +349,12 @@ def test_a_move_uses_up_neither_secrets_nor_tickets(
     assert answer.status_code == 200, answer.text
     match = {"resources": [resource()]}
     assert httpx.post(f"{url}/match", json=match, headers=bearer(answer.json()["access_token"])).status_code == 204
-    assert httpx.post(f"{url}/tokens", json=body).status_code == 401  # both uses are spent
+    assert httpx.post(f"{url}/tokens", json=body).status_code == 401  # both uses of the secret are spent
     assert _use_ticket(running, ticket).status_code == 303
 
 
 def test_reads_never_find_a_moved_setup_empty(cluster: Cluster, front: Db, placed: Placed, caller: Callers) -> None:
-    """A worker that has not heard of a move reads where the setup is, or refuses."""
+    """A worker that does not know of a move reads on the shard of the setup, or refuses."""
     setup = placed("a")
     viewer = caller(setup)
     assert viewer.submit(1, 2, 3).status_code == 200
@@ -374,7 +374,7 @@ def test_reads_never_find_a_moved_setup_empty(cluster: Cluster, front: Db, place
 
 
 def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: Placed) -> None:
-    """No request is refused there, so the worker itself checks where its setups are."""
+    """No refused request tells the worker of the move, so it checks by itself where its setups are."""
     setup = placed("a")
     front.execute("select taskqueue.set_settings(%s, '{}')", [setup])
     with psycopg.connect(cluster.shards["a"], autocommit=True) as shard:
@@ -394,7 +394,7 @@ def test_metrics_follow_a_setup_that_moves(cluster: Cluster, front: Db, placed: 
 def test_a_move_gives_nobody_more_rights(
     cluster: Cluster, front: Db, issuer: Issuer, browser: Browser, placed: Placed
 ) -> None:
-    """A session keeps the claims that mattered on its shard, and may have been revoked elsewhere: it ends there."""
+    """A session keeps the claims that its old shard needed, and may be revoked on the new one: it ends there."""
     moving, other = placed("a"), placed("b")
     credential = "select from resource.set_credential(%s, %s, %s, p_issuer => %s, p_claim => %s, p_value => %s)"
     front.execute(credential, [moving, "all", "operator", issuer.url, None, None])

@@ -1,4 +1,4 @@
-"""Shards are upgraded one after the other, and the front last, while agents ask; a downgrade begins with the front."""
+"""Shards are upgraded one by one, and the front last, while agents work; a downgrade begins with the front."""
 
 import shutil
 import threading
@@ -20,7 +20,7 @@ VIEW = "waiting_by_site"
 
 
 def _next_release(folder: Path) -> Program:
-    """A release whose match has an argument more, whose view has a column more, and some of whose code differs."""
+    """A release with one more argument of match, one more column of a view, and some different code."""
     shutil.copytree(package_folder("sql"), folder)
     for path in [file for schema in ("taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
         text = path.read_text()

@@ -1,4 +1,4 @@
-"""The files of the kit, with the paths and names of a test in place of those of a machine."""
+"""The files of the kit, in which paths and names of a machine are replaced by those of a test."""
 
 import subprocess
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from tests.service.conftest import program
 
 
 def text_of(name: str, changes: Mapping[str, str] | None = None) -> str:
-    """A file of the kit. changes: texts of the file, and the texts of a test in their place."""
+    """The text of a file of the kit. changes: texts of the file, each with the test's replacement."""
     text = (KIT / name).read_text(encoding="utf-8")
     for before, after in (changes or {}).items():
         assert before in text, f"{name} does not have {before}"
@@ -29,7 +29,7 @@ def run_script(name: str, *arguments: str | Path) -> None:
 
 
 def check(*words: str | Path) -> str:
-    """Run a program that ends well; returns what it said."""
+    """Run a program, which must succeed; returns its output."""
     done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stderr

@@ -20,5 +20,5 @@ def targets(key: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def plain(query: str) -> str:
-    """The query as Grafana asks it: its variables have values."""
+    """The query as Grafana sends it, with values for its variables."""
     return query.replace("$__rate_interval", "1m").replace('"$setup"', f'"{SETUP}"')

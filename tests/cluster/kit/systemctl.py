@@ -1,6 +1,6 @@
-"""A stand-in of systemctl. `enable --now` starts what unit files name, `reload nginx` starts nginx.
+"""A stand-in for systemctl. `enable --now` starts the programs of unit files, `reload nginx` starts nginx.
 
-The variable MACHINE has the folder in place of the root of a machine, the port of the service, and the programs.
+The variable MACHINE holds the folder that replaces the root of a machine, the port of the service, and the programs.
 """
 
 import json
@@ -22,13 +22,13 @@ def moved(text: str) -> str:
 
 
 def start(name: str) -> None:
-    """Start the service of a unit as systemd does: with its environment and nothing else."""
+    """Start the service of a unit as systemd does: only with its own environment."""
     text = (ROOT / "etc/systemd/system" / f"{name}.service").read_text()
     service = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
     lines = Path(moved(service["EnvironmentFile"])).read_text().splitlines()
     environment = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
     environment |= dict(word.split("=", 1) for word in moved(service["Environment"]).split())
-    options = environment["SERVE_OPTIONS"].replace("--workers 4", "--workers 1")  # each takes a second to start
+    options = environment["SERVE_OPTIONS"].replace("--workers 4", "--workers 1")  # each worker takes a second to start
     environment["SERVE_OPTIONS"] = f"{options} --bind 127.0.0.1:{MACHINE['port']}"
     words = [
         part
@@ -39,7 +39,7 @@ def start(name: str) -> None:
 
 
 def run(name: str, words: list[str], environment: dict[str, str]) -> None:
-    """Start a program and leave its number in a file."""
+    """Start a program and write its process id into a file."""
     folder = ROOT / "started"
     folder.mkdir(exist_ok=True)
     log = (ROOT / f"{name}.log").open("w")

@@ -46,7 +46,7 @@ def exposed(service: Running, filled: Calls, db: Db, token: Token) -> Labels:
 
 
 def wrong(query: str, legend: str, known: Labels) -> Iterator[str]:
-    """Errors of a query: metrics and labels that do not exist."""
+    """The metrics and labels of a query that do not exist."""
     asked = _METRIC.findall(query)
     if not asked:
         yield "no metric of pgbroker"

@@ -1,4 +1,4 @@
-"""The compose file: its parts fit each other, and its services are started here with their commands and settings."""
+"""The compose file: its parts fit together, and its services are started here with their commands and settings."""
 
 import os
 import re
@@ -88,7 +88,7 @@ def test_every_long_running_service_has_a_health_check() -> None:
 
 
 class Machine:
-    """Starts the services of the compose file on this machine, with the paths and names of a folder and a server."""
+    """Starts the services of the compose file on this machine, with the test's folder and server."""
 
     def __init__(self, folder: Path, warm: Path) -> None:
         self._folder = folder
@@ -112,7 +112,7 @@ class Machine:
         return found
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment of a service, and nothing else but the path of programs."""
+        """Only the environment of a service and the path of programs."""
         given = SERVICES[name].get("environment", {})
         return {key: self.words([str(value)])[0] for key, value in given.items()} | {"PATH": self._path}
 
@@ -127,7 +127,7 @@ class Machine:
         return ["broker", *words] if name in OURS else words
 
     def start(self, name: str) -> None:
-        """Start a service that goes on."""
+        """Start a service that keeps running."""
         log = (self._folder / f"{name}.log").open("w")
         words = [
             sys.executable, "-c", "from broker.cli.program import main; main()", *self.words(self.command(name)[1:]),
@@ -135,7 +135,7 @@ class Machine:
         self._started.append(subprocess.Popen(words, env=self.environment(name), stdout=log, stderr=log, text=True))
 
     def becomes_healthy(self, name: str) -> None:
-        """Ask a service for its health, as compose does, until it is well."""
+        """Check the health of a service, as compose does, until it is healthy."""
         kind, *words = SERVICES[name]["healthcheck"]["test"]
         assert kind == "CMD"
         log = self._folder / f"{name}.log"
@@ -150,7 +150,7 @@ class Machine:
 
 @pytest.fixture
 def machine(ca: Signer, empty_server: Server, warm: Path) -> Iterator[Machine]:
-    """A machine with secrets, and the database as the official image makes it: POSTGRES_USER is a superuser."""
+    """A machine with secrets, and with the database that the official image makes: POSTGRES_USER is a superuser."""
     assert ca
     folder = Path.cwd()
     run_script("make-secrets.sh", folder, "127.0.0.1", str(empty_server.port))
@@ -166,7 +166,7 @@ def machine(ca: Signer, empty_server: Server, warm: Path) -> Iterator[Machine]:
 
 
 def test_the_services_that_compose_starts_work(machine: Machine, empty_server: Server) -> None:
-    for name in ("upgrade", "logins", "logins"):  # services that end, in order; a second run changes nothing
+    for name in ("upgrade", "logins", "logins"):  # services that end, run in order; a second run changes nothing
         done = machine.run(name, machine.command(name))
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     for name in ("service", "loops"):

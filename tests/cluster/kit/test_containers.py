@@ -1,4 +1,4 @@
-"""The page containers.md: its commands that need no Docker make the files that compose reads."""
+"""The page containers.md: the commands that need no Docker make the files that compose reads."""
 
 import os
 from pathlib import Path

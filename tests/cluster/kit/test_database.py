@@ -1,4 +1,4 @@
-"""The files for the database: the settings are those of the embedded server, and the secrets are kept and hidden."""
+"""The files for the database: the settings equal those of the embedded server, and the secrets are kept and hidden."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from tests.cluster.kit.files import run_script, text_of
 from tests.throwaway import programs
 
 _SETTING = re.compile(r"^(\w+) = (.+)$", re.MULTILINE)
-# The embedded server serves its own machine only, and may have less memory.
+# The embedded server serves only its own machine, and may have less memory.
 _OWN = {"listen_addresses", "shared_buffers", "log_line_prefix"}
 
 

@@ -1,4 +1,4 @@
-"""The file of nginx. Client certificates behind it: tests/service/test_tls_proxies.py, which runs the page's copy."""
+"""The file of nginx. tests/service/test_tls_proxies.py runs the page's copy, with client certificates."""
 
 import json
 import ssl
@@ -17,7 +17,7 @@ PAGE = "broker/docs/how-to/certificates.md"
 
 
 def whole(folder: Path, port: int, upstream: str) -> Path:
-    """A configuration of nginx with the kit's file in it."""
+    """A complete configuration of nginx that contains the kit's file."""
     changes = {
         "listen 443": f"listen 127.0.0.1:{port}", "/etc/pgbroker/": f"{folder}/", "127.0.0.1:8765": upstream,
     }  # fmt: skip
@@ -43,7 +43,7 @@ def test_nginx_reads_the_file(ca: Signer) -> None:
 def test_nginx_lets_large_submissions_pass_and_no_large_matches(
     front: Fronts, ca: Signer, start: Start, token: Token, db: Db
 ) -> None:
-    """Two megabytes of jobs are stored; as a match they are refused before they reach the service."""
+    """Two megabytes of jobs are stored; a match with a body of that size is refused before it reaches the service."""
     nginx, port = program("nginx"), free_port()
     service = start(behind_proxy=True, x509_secret="0123456789abcdef" * 2)
     file = whole(Path.cwd(), port, service.url.removeprefix("http://"))

@@ -28,7 +28,7 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture
 def etcd() -> Iterator[list[int]]:
-    """Ports where something listens: Patroni looks no further when it validates."""
+    """Open ports in place of etcd: Patroni's validation only connects to them."""
     listening = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
     yield [one.getsockname()[1] for one in listening]
     for one in listening:
@@ -69,7 +69,7 @@ def test_patroni_accepts_the_file(tmp_path: Path, etcd: list[int]) -> None:
 
 
 def test_the_time_limits_of_patroni_fit_together() -> None:
-    """Patroni would correct the times by itself, and the page would be wrong."""
+    """Otherwise Patroni would correct the times by itself, and the page would be wrong."""
     found = yaml.safe_load(text_of("patroni/patroni.yml"))["bootstrap"]["dcs"]
     assert found["ttl"] >= found["loop_wait"] + 2 * found["retry_timeout"]
     assert (found["synchronous_mode"], found["synchronous_mode_strict"]) == (True, False)
@@ -97,18 +97,18 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 
 
 def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path) -> None:
-    """The page's first blocks, with folders of the test in place of /etc, a stand-in of systemctl and one account."""
+    """The page's first blocks run with a test's folders in place of /etc, a stand-in for systemctl, and one account."""
     program("openssl")
     for made in ("etc/systemd/system", "bin"):
         (tmp_path / made).mkdir(parents=True)
-    for name in ("systemctl", "patronictl"):  # tests/cluster runs the second
+    for name in ("systemctl", "patronictl"):  # tests/cluster runs the real patronictl
         (tmp_path / "bin" / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/done\n')
         (tmp_path / "bin" / name).chmod(0o755)
     yml = tmp_path / "mine.yml"
     yml.write_text(of_this_machine(tmp_path, etcd))
     blocks = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
-    install, start, wait, dsn = blocks[:4]  # tests/cluster runs the others
-    edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it in words
+    install, start, wait, dsn = blocks[:4]  # tests/cluster runs the other blocks
+    edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # the page describes this step in words
     script = "".join([install, edit, start, wait, dsn]).replace("/etc/", f"{tmp_path}/etc/").replace("-o postgres ", "")
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{warm}:{BIN}:{os.environ['PATH']}"}
     bash(script.replace("PATH=/opt/pgbroker/bin:$PATH\n", ""), tmp_path, environment)

@@ -1,6 +1,6 @@
-"""The page production.md from top to bottom: its commands, on a machine some of whose programs are stand-ins.
+"""The commands of production.md, from top to bottom, on a machine where some programs are replaced by stand-ins.
 
-The stand-in of systemd starts the programs of the unit files, with their environments. nginx and PostgreSQL are real.
+The stand-in for systemd starts the programs of the unit files, with their environments. nginx and PostgreSQL are real.
 """
 
 import json
@@ -29,7 +29,7 @@ SYSTEMCTL = Path(__file__).with_name("systemctl.py")
 
 
 class Machine:
-    """A folder in place of the root of a machine, with programs in front of those of this one."""
+    """A folder that replaces the root of a machine; its programs come before those of this machine."""
 
     def __init__(self, root: Path, server: Server, warm: Path) -> None:
         self.root = root
@@ -69,7 +69,7 @@ class Machine:
         file.chmod(0o755)
 
     def run(self) -> subprocess.CompletedProcess[str]:
-        """All blocks of the page as one script, as somebody types them, in a folder with the pilot's certificate."""
+        """Run all blocks of the page as one script, as typed by a reader, in a folder with the pilot's certificate."""
         script = "".join(block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run)
         places = " ".join(f'-e "s|{before}|{after}|"' for before, after in self._places.items())
         changes = {

@@ -1,4 +1,4 @@
-"""The file of Prometheus: promtool reads it, and a real Prometheus scrapes the service by it."""
+"""The file of Prometheus: promtool accepts it, and a real Prometheus scrapes the service with it."""
 
 import subprocess
 import time
@@ -18,7 +18,7 @@ __all__ = ["ca", "serve"]
 
 
 def written(folder: Path, target: str) -> Path:
-    """The file with the paths of a folder, and this target, which is scraped each second."""
+    """The file, with the paths of a folder and this target, which is scraped each second."""
     (folder / "prometheus.token").touch()
     changes = {
         "/etc/pgbroker/": f"{folder}/",

@@ -1,4 +1,4 @@
-"""The units: systemd reads them, they are sandboxed, and they start commands of the program."""
+"""The units: systemd accepts them, they are sandboxed, and they start commands of the program."""
 
 import configparser
 import re
@@ -13,13 +13,13 @@ from tests.cluster.kit.files import check, folder, text_of
 from tests.core.docs import commands
 from tests.service.conftest import Db, program
 
-EXPOSURE = 15  # tenths, of systemd's 100; 14 were measured with systemd 252
+EXPOSURE = 15  # the highest exposure, in tenths; systemd's maximum is 100; 14 were measured with systemd 252
 UNITS = [path for path in folder("systemd") if path.suffix in (".service", ".timer")]
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 
 
 def installed(path: Path) -> Path:
-    """The units in a folder, with programs that are there."""
+    """Copy the units to a folder, with programs that exist."""
     for one in folder("systemd"):
         target = path / one.relative_to(KIT / "systemd")
         target.parent.mkdir(exist_ok=True)
