@@ -1,4 +1,4 @@
-"""The synthetic grid: the same from the same seed, consistent in itself and with the world format, and lifelike."""
+"""The synthetic grid: the same for the same seed, consistent in itself and with the world format, and realistic."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 from broker.laboratory import grid
 from broker.laboratory.grid.drawing import Row
 
-# The fields of the world format that a grid uses or may use. `name`: in rows; the rest: as listed by the format.
+# The fields of the world format that a grid uses or may use. `name` is used in rows; the format lists the rest.
 SECTIONS = set(
     """now setup vo config resource_types queues nuclei storages links datasets statistics software architecture_levels
     worker_gpus shares users user_queue_statistics to_running_rate remaining_work locks live_counter tasks jobs
@@ -74,7 +74,7 @@ def test_the_same_arguments_give_the_same_world(usual: Row) -> None:
 
 
 def test_another_process_makes_the_same_world() -> None:
-    """The hashes of strings differ between processes, and with them the order of sets."""
+    """The hashes of strings, and so the order of sets, differ between processes."""
     program = "import json; from broker.laboratory import grid; print(json.dumps(grid.grid(5, 60, 50)))"
     texts = {
         subprocess.run(
@@ -171,7 +171,7 @@ def test_datasets_are_bounded_and_their_replicas_hold_what_they_say(usual: Row) 
 
 
 def test_every_task_has_jobs(usual: Row) -> None:
-    """The first input of each has files, read or (of event generation) made up."""
+    """The first input of each task has files: they are read or, for event generation, made up."""
     assert all(usual["datasets"][task["input"][0]]["files"] for task in usual["tasks"])
     made_up = {name for name, row in usual["datasets"].items() if row["type"] == "pseudo_input"}
     assert len(made_up) == 3
@@ -263,7 +263,7 @@ def test_a_grid_has_as_many_nuclei_as_asked_for() -> None:
 
 @pytest.mark.parametrize(("queues", "user_tasks"), [(1, 1), (5, 3), (12, 40), (300, 300)])
 def test_user_tasks_are_added_without_changing_the_rest_of_the_grid(queues: int, user_tasks: int) -> None:
-    """The rest of the world stays; names in tasks of users refer to something, and their fields are known."""
+    """The rest of the world stays; names in tasks of users refer to existing objects, and their fields are known."""
     before, world = grid.grid(1, queues, 20), grid.grid(1, queues, 20, user_tasks=user_tasks)
     assert world.keys() <= SECTIONS - {"now"}
     assert all(world[part] == before[part] for part in ("storages", "links", "software", "nuclei"))

@@ -1,4 +1,4 @@
-"""The workload generator against LHCb's figures."""
+"""The workload generator agrees with LHCb's figures."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ def full() -> list[lhcb.Group]:
 
 
 def marginal(groups: Iterable[lhcb.Group], key: str) -> dict[str, tuple[int, int]]:
-    """How many queues and jobs name each value of a requirement."""
+    """The numbers of queues and jobs that name each value of a requirement."""
     queues: Counter[str] = Counter()
     jobs: Counter[str] = Counter()
     for group in groups:
@@ -41,10 +41,10 @@ def test_full_size_has_the_figures_of_the_data(full: list[lhcb.Group], key: str,
     found = marginal(full, key)
     figures = {name: counts for name, counts in lhcb.table().figures[kind].items() if counts[1]}
     assert found.keys() == figures.keys()
-    vanished = 3  # queues that the overview counts and the lists do not
+    vanished = 3  # queues that are counted in the overview but missing in the lists
     for name, (queues, jobs) in figures.items():
         assert queues <= found[name][0] <= queues + vanished, name
-        # The figures were read one after the other while jobs were taken: they differ among each other by this much.
+        # The figures were read one after the other while jobs were taken, so they may differ by this much.
         assert abs(found[name][1] - jobs) <= 0.002 * jobs + 50, name
 
 

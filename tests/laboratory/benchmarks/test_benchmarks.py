@@ -1,4 +1,4 @@
-"""Each scenario at a tiny size: it produces figures that make sense. No test asks for a speed."""
+"""Each scenario, at a tiny size, produces plausible figures. No test checks a speed."""
 
 import json
 import os
@@ -26,7 +26,7 @@ TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
 
 
 def needs(peer: ModuleType) -> None:
-    """Skip a test where a peer is not installed."""
+    """Skip a test if a peer is not installed."""
     try:
         peer.require()
     except BrokerError as error:
@@ -34,7 +34,7 @@ def needs(peer: ModuleType) -> None:
 
 
 def ran(*words: str) -> "subprocess.CompletedProcess[str]":
-    """A run of the program with these words, however it ends."""
+    """The result of the program with these words, whether it succeeds or fails."""
     command = [sys.executable, "-m", "benchmarks", *words]
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
 
@@ -48,12 +48,12 @@ def shown() -> list[list[str]]:
 
 
 def scenario_of(words: list[str]) -> str:
-    """The measurements of a command."""
+    """The scenario of a command."""
     return words[words.index("--scenario") + 1] if "--scenario" in words else "match"
 
 
 def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]]:
-    """Run a command; returns its tables. Scenarios other than plain matching take minutes, and run on request only."""
+    """Run a command; returns its tables. Scenarios other than plain matching take minutes and run only on request."""
     if not os.environ.get("BROKER_TEST_BENCHMARKS") and (scenario_of(words) != "match" or "--workload" in words):
         pytest.skip("BROKER_TEST_BENCHMARKS=1 runs every scenario")
     done = ran(*words, "--json", "--results", str(results), *(["--dsn", dsn] if dsn else []))
@@ -65,13 +65,13 @@ def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]
 
 
 def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[str, Any]]:
-    """Run a scenario as benchmarks/README.md shows it, but at another size; its tables."""
+    """Run a scenario as benchmarks/README.md shows it, but at another size; returns its tables."""
     (words, *_) = (words for words in shown() if scenario_of(words) == scenario)
     return run([*words, *options.split()], dsn, results)
 
 
 def check_costs(rows: list[dict[str, Any]]) -> None:
-    """The conditions for each line of calls measured in turn."""
+    """Check each line of calls that are measured in turn."""
     for row in rows:
         assert row["calls_per_s"] > 0
         assert row["jobs_per_s"] > 0
@@ -255,7 +255,7 @@ def test_panda_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("scenario", "a_case"), [("tasks", 4), ("analysis", 6)])
 def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path, scenario: str, a_case: int) -> None:
-    """Two profiles with one and with two callers; jobs are made by one caller besides, tasks have none to make."""
+    """Two profiles with one and with two callers. For analysis, one more caller makes jobs; tasks need none."""
     (table,) = measure(scenario, "--cases 8:6,4:6 --clients 1,2 --rounds 1", server_dsn, tmp_path)
     assert [row["pairs"] for row in table["rows"]] == [48] * a_case + [24] * a_case
     for row in table["rows"]:
@@ -288,7 +288,7 @@ _PLAIN = [words for words in shown() if not {"--scenario", "--help", "--dsn"} & 
 
 @pytest.mark.parametrize("words", _PLAIN, ids=" ".join)
 def test_a_benchmark_without_a_scenario_measures_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
-    """Each request is asked once at first, so there are few."""
+    """There are few requests, since each is sent once at first."""
     (table,) = run([*words, *TINY.split(), "--requests", "500"], None if "--set" in words else server_dsn, tmp_path)
     assert [row["what"] for row in table["rows"]] == ["floor", "match_job"]
 
@@ -455,7 +455,7 @@ def test_a_runner_that_is_terminated_leaves_nothing_behind(folder: Path) -> None
 
 
 def _log(folder: Path) -> None:
-    # client, number, latency in us, script, and when the call ended
+    # client, number, latency in us, script, and the time at which the call ended
     (folder / "run.1").write_text("0 1 1000 0 10 1000\n0 2 1000 0 10 2000\n0 3 8000 0 10 10000\n")
     (folder / "run.1.1").write_text("1 1 2000 0 10 3000\n1 2 1000 0 10 4000\n1 3 1000 0 10 5000\n")
 
@@ -465,7 +465,7 @@ def test_the_log_of_a_run_is_read_while_all_clients_work(tmp_path: Path) -> None
     run = pgbench.read(tmp_path, clients=2)
     assert run.calls == 6
     assert run.latencies == [1.0, 1.0, 1.0, 1.0, 2.0, 8.0]
-    # both work from 10 s 1000 us to 10 s 5000 us, in which 4 calls ended
+    # both clients work from 10 s 1000 us to 10 s 5000 us; 4 calls end in that time
     assert run.rate == pytest.approx(1000)
     assert (run.percentile(50), run.percentile(99)) == (1.0, 8.0)
 

@@ -1,4 +1,4 @@
-"""Two checkouts in turn (benchmarks/beside.py): the interval, the differences that count, a checkout with itself."""
+"""Two checkouts in turn (benchmarks/beside.py): the interval, significant differences, a checkout beside itself."""
 
 import os
 from pathlib import Path

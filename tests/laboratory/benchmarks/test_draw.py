@@ -1,4 +1,4 @@
-"""The distribution that `fair` compares with is that of the tests, and its chi-square is scipy's."""
+"""The distribution with which `fair` compares equals that of the tests, and its chi-square equals scipy's."""
 
 import random
 

@@ -52,7 +52,7 @@ def test_agents_send_only_fields_that_the_matcher_understands() -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 @pytest.mark.parametrize("by_folder", [False, True])
 def test_a_client_that_trusts_the_authority_connects(tmp_path: Path, host: str, by_folder: bool) -> None:
-    """The authority is given as a file, for the plain agents, and by its name in the folder, for DIRAC's."""
+    """Plain agents get the authority as a file; DIRAC's agents find it by its name in the folder."""
     authority = Authority(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.certify("localhost"))
@@ -79,7 +79,7 @@ class Fixed:
         self._found = found
 
     def sample(self, clients: int, calls: int, seed: int) -> Sample:
-        """The sample, whose agents take as many ms as the seed says."""
+        """The sample; its agents take as many milliseconds as the seed."""
         return Sample(calls, self._found, 1.0, (1.0, 1.0, 1.0, 1.0), 0.0, 1.0, 0.0, float(seed))
 
 

@@ -1,4 +1,4 @@
-"""The peer of brokerage without PanDA: where files lie, how decisions are compared, and the error without it."""
+"""The peer of brokerage without PanDA: places of files, the comparison of decisions, and the error without PanDA."""
 
 import sys
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ DATA = StoredData({"datasets": {"d": {"files": [{}] * 3, "replicas": REPLICAS}},
 
 
 def available(storages: list[str], *, check: bool = True, complete_only: bool = False) -> dict[str, str]:
-    """The files at the storages of a queue on disk and on tape, as a text each."""
+    """The files on disk and on tape at the storages of a queue, as two texts."""
     asked: dict[str, Any] = {"check_completeness": check, "storage_token": None, "complete_only": complete_only}
     held = DATA.getAvailableFiles(SimpleNamespace(datasetName="d", Files=FILES), {"Q": storages}, None, **asked)["Q"]
     return {kind: "".join(file.lfn for file in files) for kind, files in held.items() if files}

@@ -5,7 +5,7 @@ import json
 from benchmarks.scenarios.serve import false_answers, slow_slices
 from tests.calls import Calls, Connection, resource
 
-NEW = 100  # ids of jobs that came while agents asked
+NEW = 100  # ids of jobs that arrived while agents asked
 
 
 def test_an_answer_without_a_job_is_false_while_a_job_that_matches_waits(rolled_back: Connection) -> None:

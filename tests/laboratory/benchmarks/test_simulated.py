@@ -1,4 +1,4 @@
-"""The simulated cluster against known results about queues, and against sums."""
+"""The simulated cluster is compared with known results of queueing theory, and with sums."""
 
 import math
 import random
@@ -12,7 +12,7 @@ MS = 0.001
 
 
 def _one_core(**more: float) -> Layout:
-    """A shard of one core, and nothing else that takes time."""
+    """A shard with one core; only the core takes time."""
     return Layout([1.0], **{"cores": 1, "hop": 0.0, "flush": 0.0, "variation": 0.0, **more})  # type: ignore[arg-type]
 
 
@@ -28,7 +28,7 @@ def test_a_single_call_takes_the_sum_of_its_steps() -> None:
 
 @pytest.mark.parametrize("variation", [0.0, 1.0])
 def test_calls_on_one_core_wait_as_in_the_recursion_of_lindley(variation: float) -> None:
-    """A call on one core waits as long as the call before and for that call, less the pause between them."""
+    """A call on one core waits for the previous call's wait and work, less the pause between the two calls."""
     rng = random.Random(7)
     sigma = math.log(1 + variation**2)
     wait, latencies = 0.0, []

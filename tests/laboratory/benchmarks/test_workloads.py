@@ -1,4 +1,4 @@
-"""The workloads are what their tables say."""
+"""The workloads agree with their tables."""
 
 import itertools
 import json
@@ -91,7 +91,7 @@ def test_requests_are_the_same_for_the_same_seed_and_mixed_as_asked(workload: st
     assert len({json.dumps(request) for request in requests}) > 0.98 * len(requests)
     assert _share(requests, "NumberOfProcessors") == pytest.approx(processors, abs=0.012)
     assert 1 - _share(requests, "Site") == pytest.approx(0.05, abs=0.007)
-    # a private pilot, or a third of those that match nothing
+    # a private pilot, or a third of the pilots that match nothing
     assert _share(requests, "OwnerGroup") == pytest.approx(0.10 + 0.90 * 0.05 / 3, abs=0.011)
     banned = sum(any(key.startswith("Banned") for key in request) for request in requests) / len(requests)
     assert banned == pytest.approx(0.05, abs=0.007)

@@ -1,4 +1,4 @@
-"""`broker demo brokerage`, small."""
+"""`broker demo brokerage` at a small size."""
 
 from broker.laboratory import grid
 from tests.calls import Connection

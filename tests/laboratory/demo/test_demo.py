@@ -1,4 +1,4 @@
-"""`broker demo`, small; and its proof, which must fail when something is wrong."""
+"""`broker demo` at a small size; its proof must fail when something is wrong."""
 
 import multiprocessing
 import os
@@ -65,7 +65,7 @@ def test_the_demo_prints_its_parts_without_a_terminal(cli: Cli) -> None:
     ):  # fmt: skip
         assert words in printed.out, words
     assert re.search(r"^this takes about \d+ seconds, 0\.5 of JobAgents among them$", printed.out, re.MULTILINE)
-    assert re.search(r"broker explain \d+ --setup demo-", printed.out)  # a job that waits
+    assert re.search(r"broker explain \d+ --setup demo-", printed.out)  # a waiting job
     assert "\x1b" not in printed.out
 
 
@@ -130,7 +130,7 @@ def test_agents_draw_different_resources_and_end_each_tenth_job(dsn: str, db: Co
     for seed in range(3):
         first = {key: next(demo.resources(seed)).get(key) for key in ("GridCE", "Platform", "MaxRAM")}
         assert any(first.items() <= {"GridCE": None, **resource}.items() for (resource,) in seen), first
-    assert 0 <= len(work.taken) / 10 - work.finished <= 3  # three agents, each ends its tenth, twentieth, ...
+    assert 0 <= len(work.taken) / 10 - work.finished <= 3  # each of three agents ends its tenth job, its twentieth, ...
 
 
 def test_a_job_that_waits_is_explained(db: Connection, loaded: Loaded) -> None:
@@ -159,7 +159,7 @@ def test_percentiles_are_the_nearest_values() -> None:
 
 
 def test_every_job_taken_by_agents_is_reported_in_a_batch(dsn: str, db: Connection, loaded: Loaded) -> None:
-    """The jobs that the agents report as taken are exactly the leased or ended ones."""
+    """The jobs that the agents report as taken are exactly the jobs that are leased or have ended."""
     setup, work = loaded
 
     def batches() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""How `broker demo` ends when somebody stops it, or its server."""
+"""How `broker demo` ends when it or its server is stopped."""
 
 import os
 import shutil
@@ -18,11 +18,11 @@ Running = tuple["subprocess.Popen[str]", Path]
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A demo on an embedded server of its own, its agents at work for longer than any test lasts."""
+    """A demo on its own embedded server, with agents that work longer than any test lasts."""
     home = Path(tempfile.mkdtemp(prefix="broker-home-"))
     home.chmod(0o755)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-    # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
+    # Shells let background programs ignore SIGINT, and the children of the tests would inherit that.
     attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     program = [
         sys.executable, "-c", f"{attentive}; from broker.cli.program import main; main()", "demo", "--jobs", "2000",

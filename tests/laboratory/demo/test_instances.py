@@ -1,4 +1,4 @@
-"""`broker demo instances`, small."""
+"""`broker demo instances` at a small size."""
 
 from tests.commands import Cli
 

@@ -16,9 +16,9 @@ from tests.core.fuzz.arguments import DESCRIPTION, REQUIREMENTS, Known
 from tests.core.fuzz.small_world import GRID, SETUPS
 from tests.core.fuzz.values import encode, spoilt
 
-LEFT_OUT = {"psql"}  # becomes another program
+LEFT_OUT = {"psql"}  # it is replaced by another program
 ONLY_BAD = {"up", "down", "demo", "demo brokerage", "demo instances", "simulate", "run", "db upgrade", "db downgrade"}
-FOREVER = {"every", "watch", "yes", "write"}  # options that make a command run on, or change the installation
+FOREVER = {"every", "watch", "yes", "write"}  # options with which a command does not end, or changes the installation
 SERVERS = [
     "", "x", "host=/nonexistent", "postgresql://127.0.0.1:1/x", "port=99999", "postgresql://[::1", "service=nope",
     "postgresql://u:p@127.0.0.1:1/%00", "dbname=\udcff", "host=127.0.0.1 port=1 connect_timeout=1",
@@ -41,7 +41,7 @@ WORDS: dict[str, list[str]] = {
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
-    """All commands by the words that name them; a group is included if it does something by itself."""
+    """All commands by the words that name them, with the groups that are commands themselves."""
 
     def below(path: tuple[str, ...], made: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
         inner = getattr(made, "commands", None)
@@ -55,7 +55,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
 
 @dataclass
 class Files:
-    """Files to read, good and hostile, and places to write to."""
+    """Valid and hostile files to read, and places to write to."""
 
     good: list[str]
     hostile: list[str]
@@ -63,7 +63,7 @@ class Files:
 
     @classmethod
     def make(cls, folder: Path) -> "Files":
-        """Make them in a folder."""
+        """Make the files in a folder."""
 
         def write(name: str, content: str | bytes) -> str:
             file = folder / name
@@ -151,7 +151,7 @@ class CommandLines:
 
     @staticmethod
     def often(name: str) -> float:
-        """How often an option is given."""
+        """The number of times that an option is given."""
         return {"setup": 0.7, "as_json": 0.4, "once": 1.0}.get(name, 0.25)
 
     def good(self, command: str, param: Any) -> str:
@@ -177,7 +177,7 @@ class CommandLines:
         return rng.choice(WORDS.get(name, ["x"]))
 
     def bad(self, param: Any) -> str:
-        """A value that is hostile, or nearly valid."""
+        """A hostile or nearly valid value."""
         rng, kind = self.rng, param.type_descriptor.annotation
         if param.name in ("out", "folder"):
             return rng.choice(self.files.places)

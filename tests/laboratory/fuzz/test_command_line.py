@@ -1,8 +1,8 @@
-"""Every command with valid, nearly valid and hostile options and files: no traceback, one error and a hint, nothing
-stored by a refused command.
+"""Every command with valid, nearly valid and hostile options and files: no traceback, one error and a hint; a refused
+command stores nothing.
 
-A round of a hundred command lines has a world of its own; its seed is its number. `BROKER_TEST_FUZZ_COMMANDS=5000`
-makes 5,000 instead of 100, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as programs of their own.
+A round of a hundred command lines has its own world; its number is the seed. `BROKER_TEST_FUZZ_COMMANDS=5000` makes
+5,000 command lines instead of 100, `BROKER_TEST_FUZZ_ROUND=7` repeats a round. A few of them run as separate programs.
 """
 
 import json
@@ -31,7 +31,7 @@ ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, COMMANDS // OF_A_ROUND + 1))
 Drawn = tuple[Calls, Callable[[int], CommandLines]]
 SECONDS = 60  # a command that takes longer hangs
-CODES = {0, 1, 2, 3}  # 1 error, 2 usage (match: no job), 3 status: no server
+CODES = {0, 1, 2, 3}  # 1: error; 2: usage (match: no job); 3: status without a server
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def drawn(
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in a command that takes longer."""
+    """Raise TimeoutError in a command that takes longer than this."""
 
     def end(*_: object) -> None:
         raise TimeoutError(f"takes over {seconds} s")
@@ -71,7 +71,7 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def wrong(words: list[str], code: int, out: str, err: str) -> str | None:
-    """The fault in the end of a command."""
+    """The fault in the exit code or output of a command, or None."""
     if "Traceback" in err or "Traceback" in out:
         return f"a traceback: {err[-1500:]}"
     if code not in CODES:
@@ -111,7 +111,7 @@ def test_random_command_lines_never_end_in_a_traceback(
     made = lines(number)
     for place in range(OF_A_ROUND):
         words, stdin = made.draw()
-        stored = calls.stored() if place % 3 == 0 and "match" not in words else None  # a match notes what was asked
+        stored = calls.stored() if place % 3 == 0 and "match" not in words else None  # a match stores descriptions
         as_new(monkeypatch)
         what: str | None
         try:

@@ -9,21 +9,21 @@ from tests.laboratory.mutation import mutants, results, runs, session, touched
 
 
 def main() -> int:
-    """Read the arguments and do it."""
+    """Run the command of the arguments."""
     parser = argparse.ArgumentParser(prog="python -m tests.laboratory.mutation", description=mutants.__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run mutants that have no result, or one that is out of date")
     run.add_argument("--minutes", type=float, default=60, help="end after this many minutes (60)")
-    run.add_argument("--most", type=int, default=mutants.DRAWN, help="how many are drawn (1000)")
+    run.add_argument("--most", type=int, default=mutants.DRAWN, help="number of drawn mutants (1000)")
     run.add_argument("--objects", default="*", help="a pattern of the objects' names: taskqueue.accepts*")
-    run.add_argument("--all", action="store_true", help="all possible mutants of the objects, not those drawn")
-    run.add_argument("--survivors", action="store_true", help="survivors alone, and all of them again")
-    run.add_argument("--seconds", type=float, default=runs.SECONDS, help="how long one mutant's tests may take (25)")
-    run.add_argument("--least", type=float, default=0, help="exit with 1 where fewer percent are killed (0)")
+    run.add_argument("--all", action="store_true", help="all possible mutants of the objects, not only the drawn ones")
+    run.add_argument("--survivors", action="store_true", help="run only survivors, and all of them again")
+    run.add_argument("--seconds", type=float, default=runs.SECONDS, help="seconds for the tests of one mutant (25)")
+    run.add_argument("--least", type=float, default=0, help="exit with 1 if a smaller percentage is killed (0)")
     run.add_argument("--try", dest="keep", action="store_false", help="keep no results")
-    commands.add_parser("measure", help="which tests touch which functions; `run` does it, too, for new tests")
+    commands.add_parser("measure", help="measure which tests touch which functions; `run` also does this for new tests")
     report = commands.add_parser("report", help="figures and survivors")
-    report.add_argument("--most", type=int, default=mutants.DRAWN, help="how many are drawn (1000)")
+    report.add_argument("--most", type=int, default=mutants.DRAWN, help="number of drawn mutants (1000)")
     report.add_argument("--objects", default="*", help="a pattern of the objects' names")
     given = parser.parse_args()
     folders = [f"tests/core/{folder}" for folder in touched.FOLDERS]
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def _run(bench: session.Bench, given: argparse.Namespace) -> float:
-    """Run, print the figures, and return how many percent are killed."""
+    """Run, print the figures, and return the percentage of killed mutants."""
     until = time.monotonic() + 60 * given.minutes
     found = [one for each in mutants.possible() for one in each] if given.all else mutants.drawn(given.most)
     runner = runs.Runner(bench, given.seconds, given.keep)

@@ -1,4 +1,4 @@
-"""The mutants: all that the operators make of the objects that decide, and the thousand that are drawn from them."""
+"""The mutants: all that the operators make of the deciding objects, and the thousand drawn ones."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ FOLDERS = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one object. The id follows from the whole statement and the change, not from the line."""
+    """One change of one object. The id depends on the complete statement and the change, not on the line number."""
 
     name: str
     path: str
@@ -34,14 +34,14 @@ class Mutant:
 
     @cached_property
     def id(self) -> str:
-        """Twelve hex digits; another text of the object gives other mutants."""
+        """Twelve hex digits; when the text of the object changes, the id changes."""
         first, last = self.body.statement
         place = str(self.change.start - first)
         return _digest(self.name, self.body.file[first:last], place, str(self.change.end), self.change.text)[:12]
 
     @cached_property
     def rank(self) -> str:
-        """The order in which mutants are drawn and run: by the seed, over all objects."""
+        """The place in the order in which mutants of all objects are drawn and run; it depends on the seed."""
         return _digest(str(SEED), self.name, self.change.operator, self.before, self.after, str(self.occurrence))
 
     @property
@@ -51,12 +51,12 @@ class Mutant:
 
     @property
     def before(self) -> str:
-        """The lines that change, as they are, with single spaces."""
+        """The changed lines in the original, with single spaces."""
         return _plain(self.body.file[self._first : self._last])
 
     @property
     def after(self) -> str:
-        """The lines that change, as the mutant has them."""
+        """The changed lines in the mutant, with single spaces."""
         file, change = self.body.file, self.change
         return _plain(file[self._first : change.start] + change.text + file[change.end : self._last])
 
@@ -117,10 +117,10 @@ def possible() -> Iterator[list[Mutant]]:
 
 
 def drawn(number: int = DRAWN) -> list[Mutant]:
-    """The mutants that are drawn, in the order in which they run.
+    """The drawn mutants, in the order in which they run.
 
-    An object of n possible mutants gets a share by the root of n, so that a long function does not drown the short
-    rules; which of its mutants, the seed decides. Each object of more than three has one.
+    An object with n possible mutants gets a share proportional to the root of n, so that long functions do not displace
+    short rules. The seed decides which mutants are drawn. Each object with more than three mutants gets at least one.
     """
     by_object = [sorted(mutants, key=lambda mutant: mutant.rank) for mutants in possible()]
     roots = sum(len(mutants) ** 0.5 for mutants in by_object)

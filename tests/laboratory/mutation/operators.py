@@ -21,13 +21,13 @@ _CHAIN_STARTS = _ENDS | frozenset({"select", "if", "elsif", "by"})
 
 _COMPARED = frozenset({"=", "<>", "->>", "->", "?", "~", "like"})
 _OF_ERRORS = frozenset({"errcode", "hint", "detail", "message"})
-# Which of many equally good numbers a hash or a draw gives; advisory locks are named by such hashes.
+# Functions whose seed selects one of many equally good hashes or draws; such hashes also name advisory locks.
 _HASHES = frozenset({"draw", "hashint8extended", "hashtextextended", "uuid_hash_extended"})
 
 
 @dataclass(frozen=True)
 class Change:
-    """A part of the file and what replaces it."""
+    """A part of the file and its replacement."""
 
     operator: str
     start: int
@@ -39,7 +39,7 @@ Operator = Callable[[Body], Iterator[Change]]
 
 
 def changes(body: Body) -> Iterator[Change]:
-    """All changes of all operators, each text once, except in code that decides nothing."""
+    """All changes of all operators, each resulting text once, except in code that decides nothing."""
     idle = list(_idle(body))
     seen: set[tuple[int, int, str]] = set()
     for operator in OPERATORS:
@@ -53,8 +53,8 @@ def changes(body: Body) -> Iterator[Change]:
 
 
 def _idle(body: Body) -> Iterator[tuple[int, int, tuple[Operator, ...]]]:
-    """Places where a change decides nothing, and the operators that leave them out: how long a call sleeps before it
-    tries again, how often it tries, and the numbers that tell hashes and draws apart."""
+    """Places where a change decides nothing, and the operators that leave them out: the pause before a call tries
+    again, the number of tries, and the seeds that distinguish hashes and draws."""
     for number, token in enumerate(body.tokens):
         if body.word(number + 1) == "(" and (token.text == "pg_sleep" or token.text in _HASHES):
             last = body.until(number + 2, frozenset())
@@ -71,7 +71,7 @@ def _swap(body: Body, name: str, pairs: dict[str, str], applies: Callable[[int],
 
 
 def compare(body: Body) -> Iterator[Change]:
-    """Move the boundary of a comparison, or turn an equality round."""
+    """Move the boundary of a comparison, or reverse an equality."""
     pairs = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=", "@>": "<@", "<@": "@>", "&&": "@>"}
     return _swap(body, "compare", pairs, lambda _number: True)
 
@@ -102,7 +102,7 @@ def _text(body: Body, number: int) -> bool:
 
 
 def constant(body: Body) -> Iterator[Change]:
-    """A number one more and one less, true for false; a text that is compared becomes another."""
+    """A number one more and one less, true for false; a compared text becomes another text."""
     for number, token in enumerate(body.tokens):
         before = body.word(number - 1)
         if token.kind == "number":
@@ -132,7 +132,7 @@ def function(body: Body) -> Iterator[Change]:
 
 
 def default(body: Body) -> Iterator[Change]:
-    """The first argument of coalesce or nullif alone."""
+    """Only the first argument of coalesce or nullif."""
     for number, token in enumerate(body.tokens):
         if token.text in {"coalesce", "nullif"} and body.word(number + 1) == "(":
             comma = body.until(number + 2, frozenset({","}))
@@ -143,7 +143,7 @@ def default(body: Body) -> Iterator[Change]:
 
 
 def negation(body: Body) -> Iterator[Change]:
-    """Not dropped, `exists` and `is` turned round."""
+    """`not` dropped, `exists`, `in` and `is` negated."""
     for number, token in enumerate(body.tokens):
         before, after = body.word(number - 1), body.word(number + 1)
         if token.text == "is" and after == "not":
@@ -217,7 +217,7 @@ def _neutral(body: Body, first: int, last: int) -> Change:
 
 
 def order(body: Body) -> Iterator[Change]:
-    """A key of an order turned round, or dropped where there are several; distinct dropped."""
+    """A sort key reversed, or dropped if there are several; distinct dropped."""
     ends = frozenset("limit offset for loop ; rows range union , window on returning".split())
     for number, token in enumerate(body.tokens):
         before, after = body.word(number - 1), body.word(number + 1)
@@ -247,7 +247,7 @@ def order(body: Body) -> Iterator[Change]:
 
 
 def lock(body: Body) -> Iterator[Change]:
-    """A row lock dropped, or that it passes over locked rows."""
+    """A row lock dropped, or its `skip locked` dropped."""
     for number, token in enumerate(body.tokens):
         after = body.word(number + 1)
         if token.text == "for" and after in {"update", "share", "no", "key"}:

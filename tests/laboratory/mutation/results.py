@@ -1,4 +1,4 @@
-"""The outcome of each mutant: build/mutation/results.tsv, equivalent.toml, and the figures and lists made of both."""
+"""The outcome of each mutant: build/mutation/results.tsv, equivalent.toml, and the figures and lists made from both."""
 
 import tomllib
 from collections import Counter
@@ -19,7 +19,7 @@ class Result:
     """One line of results.tsv.
 
     `outcome` is killed, survived or refused (PostgreSQL does not create it, so it does not count). `tests` is a digest
-    of the tests that decided: of the killing one, or of all that were run. `test` is the killing one.
+    of the tests that decided: of the killing test, or of all tests that ran. `test` is the killing test.
     """
 
     mutant: str
@@ -32,7 +32,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that decides as the original does, known by its lines, and why."""
+    """A mutant that decides as the original does, identified by its lines, and the reason."""
 
     object: str
     before: str
@@ -49,7 +49,7 @@ def read() -> dict[str, Result]:
 
 
 def write(results: Iterable[Result]) -> None:
-    """Keep the results, in the order of the objects."""
+    """Store the results, in the order of the objects."""
     lines = sorted("\t".join(astuple(result)) for result in results)
     lines.sort(key=lambda line: line.split("\t")[1])
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def write(results: Iterable[Result]) -> None:
 
 
 def explained() -> set[tuple[str, str, str]]:
-    """The mutants of equivalent.toml, as object and lines."""
+    """The mutants of equivalent.toml, as pairs of object and lines."""
     return {(entry.object, entry.before, entry.after) for entry in equivalents()}
 
 
@@ -68,14 +68,14 @@ def equivalents() -> list[Equivalent]:
 
 
 def stale(listed: Sequence[Equivalent], mutants: Iterable[Mutant]) -> list[Equivalent]:
-    """The entries that no mutant has the lines of."""
+    """The entries whose lines no mutant has."""
     known = {(mutant.name, mutant.before, mutant.after) for mutant in mutants}
     return [entry for entry in listed if (entry.object, entry.before, entry.after) not in known]
 
 
 @dataclass
 class Figures:
-    """Counts of a run over drawn mutants, and the survivors that nobody has explained."""
+    """Counts of a run over drawn mutants, and the unexplained survivors."""
 
     drawn: int
     run: int

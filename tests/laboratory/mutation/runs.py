@@ -1,4 +1,4 @@
-"""Run the mutants: put each in the place of its object, run the tests that touch the object, put the object back."""
+"""Run the mutants: replace the object by each, run the tests that touch the object, and restore the object."""
 
 import re
 import time
@@ -16,8 +16,8 @@ from tests.laboratory.mutation.results import Result
 from tests.laboratory.mutation.session import Bench
 from tests.laboratory.mutation.touched import Touch
 
-SECONDS = 25.0  # of tests, for one mutant
-# Files that tests share, so that a change of them may let tests see more.
+SECONDS = 25.0  # for all tests of one mutant
+# Files that tests share: after a change of them, tests may detect more.
 SHARED = (
     "tests/core/oracle", "tests/core/cases", "tests/calls.py", "tests/core/brokerage/rules/facts.py",
     "tests/core/taskqueue/cases.py",
@@ -25,7 +25,7 @@ SHARED = (
 
 
 class Runner:
-    """Runs mutants over a Bench; each result is kept at once, so that a run may be ended at any time."""
+    """Runs mutants on a Bench; each result is stored at once, so that a run may be ended at any time."""
 
     def __init__(self, bench: Bench, seconds: float = SECONDS, keep: bool = True) -> None:
         self._bench, self._seconds, self._keep = bench, seconds, keep
@@ -72,9 +72,9 @@ class Runner:
     def _tests(self, mutant: Mutant) -> list[str]:
         """The tests that touch the object, the likeliest killer first, as many as fit into the time.
 
-        Likely are a test that killed a mutant of the object, one of its test function, one that touches few functions.
-        The second case of a test function, and the next test of a module, come later than they would alone, so that the
-        tests that run are not all alike.
+        A likely killer has killed a mutant of the object, is a case of a test function that has, or touches few
+        functions. Further cases of a test function and further tests of a module are moved back, so that the tests
+        that run are not all alike.
         """
         wanted = self._users.get(mutant.name, {mutant.name})
         schema = mutant.name.split(".")[0]
@@ -111,7 +111,7 @@ class Runner:
         return names
 
     def _names(self, test: str, name: str) -> bool:
-        """Whether a test names a view, whose reading is not counted."""
+        """Whether a test names a view; PostgreSQL does not count the reading of views."""
         return name in self._users and self._bench.mentions(test, name)
 
     def _decide(self, mutant: Mutant, names: list[str]) -> Result:
@@ -151,7 +151,7 @@ class Runner:
 
 
 def _function(test: str) -> str:
-    """A test function, without the case."""
+    """The name of a test function, without the case."""
     return test.partition("[")[0]
 
 

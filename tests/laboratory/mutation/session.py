@@ -23,7 +23,7 @@ ADMIN = "BROKER_TEST_ADMIN_DSN"
 CLONES = {"dsn", "db", "connect", "new_database", "new_database_of_module"}  # fixtures that copy the template
 
 
-# Functions in the context of errors since they were last asked for: PostgreSQL counts no call that raises.
+# Functions in the contexts of errors since the last call of raised(): PostgreSQL does not count calls that raise.
 _RAISED: set[str] = set()
 _IN_CONTEXT = re.compile(r"function (?:\w+\.)?\"?(\w+)")
 _from_result = psycopg.errors.error_from_result
@@ -36,7 +36,7 @@ def _noted(result: Any, encoding: str = "utf-8") -> psycopg.Error:
 
 
 def raised() -> set[str]:
-    """The names of the functions that raised, or that called them, since the last call; without their schemas."""
+    """The names of the functions that raised, and of their callers, since the last call; without their schemas."""
     names = set(_RAISED)
     _RAISED.clear()
     return names
@@ -44,7 +44,7 @@ def raised() -> set[str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one run of a test ended, and how many seconds it took."""
+    """The outcome of one run of a test, and its time in seconds."""
 
     passed: bool
     skipped: bool
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class _NoItem:
-    """Stands for the next test: fixtures of modules end, those of the session go on."""
+    """Takes the place of the next test: fixtures of modules end, those of the session remain."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
@@ -63,7 +63,7 @@ class _NoItem:
 
 
 class Bench:
-    """The tests of a session, and the databases that they work in."""
+    """The tests of a session, and the databases in which they work."""
 
     def __init__(self, session: pytest.Session, lender: Any, template: str, shared: str) -> None:
         self._session, self._lender = session, lender
@@ -83,8 +83,8 @@ class Bench:
         return Outcome(not failed and not skipped, skipped and not failed, time.monotonic() - began, message)
 
     def end_modules(self) -> None:
-        """End the fixtures of modules: a database that tests of a module share was copied with the mutant."""
-        with suppress(Exception):  # of connections that were ended together with a test that took too long
+        """End the fixtures of modules, since a database that tests of a module share was copied with the mutant."""
+        with suppress(Exception):  # errors of connections that were ended together with a test that took too long
             self._session._setupstate.teardown_exact(cast("pytest.Item", _NoItem(self._session)))
 
     def clones(self, name: str) -> bool:
@@ -110,7 +110,7 @@ class Bench:
         return inspect.getsource(function) if function else ""
 
     def clean(self) -> bool:
-        """Make the shared database again if a test has left something committed in it; returns whether it did."""
+        """Make the shared database again if a test has committed something in it; returns whether one has."""
         with psycopg.connect(dsn_of(self.shared), autocommit=True) as connection:
             left = connection.execute("select from resource.setup limit 1").fetchone()
         if left is not None:
@@ -121,10 +121,10 @@ class Bench:
         return left is not None
 
     def flush(self) -> None:
-        """Let the connection that tests share report its statistics now, and not at its end."""
+        """Let the connection that tests share report its statistics now instead of at its end."""
         connection = self._lender._connection
         if connection and not connection.closed:
-            with suppress(psycopg.Error):  # ended together with a test that took too long
+            with suppress(psycopg.Error):  # the connection ended together with a test that took too long
                 connection.execute("select pg_stat_force_next_flush()")
                 connection.rollback()
 
@@ -165,7 +165,7 @@ class Bench:
 
 
 class Plugin:
-    """Replaces the loop of a pytest session by a work of one's own over a Bench."""
+    """Replaces the loop of a pytest session by a given function that works on a Bench."""
 
     def __init__(self, work: Callable[[Bench], None]) -> None:
         self._work = work
@@ -173,14 +173,14 @@ class Plugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """Note who lends the connection to the shared database (tests/conftest.py)."""
+        """Keep the fixture that lends the connection to the shared database (tests/conftest.py)."""
         made = yield
         if fixturedef.argname == "_session":
             self._lender = made
         return made
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run one test, so that the template and the shared database exist; then do the work."""
+        """Run one test, so that the template and the shared database exist; then call the function."""
         request = next(item for item in session.items if "rolled_back" in getattr(item, "fixturenames", ()))
         reports = runtestprotocol(request, nextitem=cast("pytest.Item", _NoItem(session)), log=False)
         assert all(report.passed for report in reports), [str(report.longrepr) for report in reports]
@@ -189,10 +189,10 @@ class Plugin:
 
 
 def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
-    """Collect the tests of the folders, and do the work over them."""
+    """Collect the tests of the folders, and call the function with their Bench."""
     from hypothesis import Phase, settings
 
-    # The smallest example is not needed to know that a mutant is killed.
+    # A mutant is killed by any example, so the search for the smallest one is left out.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), derandomize=True, database=None)
     settings.load_profile("mutation")
     psycopg.errors.error_from_result = _noted

@@ -1,4 +1,4 @@
-"""The program of mutants itself: its operators, its draw, and a run that kills a known mutant."""
+"""The mutation program itself: its operators, its draw, and a run that kills a known mutant."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def made_of(condition: str, language: str = "sql") -> set[str]:
-    """The bodies that the operators make of a body."""
+    """The bodies that the operators make from a body."""
     file = f"create or replace function a.b() returns int\nlanguage {language} as $$\n{condition}\n$$;\n"
     body = body_of(file)
     assert body is not None
@@ -103,10 +103,10 @@ PAIRS = "tests/core/concurrency/test_pairs.py"
 SECOND = f"{PAIRS}::test_two_inserts_of_the_same_new_requirements_open_one_queue[1]"
 
 
-# A file, what a mutant has in it, and the test that kills the mutant.
+# A file, the mutant's change in it, and the test that kills the mutant.
 KNOWN = [
     ("brokerage/rule/analysis/rule_quota.sql", "then case when true", f"{RULES}::test_a_user_over_quota_is_throttled"),
-    # a test whose module has one copy of the template, and slower ones of the module, which are asked after it
+    # a test whose module has one copy of the template; slower tests of the module run after it
     ("taskqueue/insert/definition_of.sql", "exit when true;", SECOND),
 ]
 TESTS = [
@@ -119,7 +119,7 @@ TESTS = [
 
 @pytest.mark.drawn
 def test_a_run_kills_mutants_and_leaves_nothing() -> None:
-    """A whole run in its own pytest session: in the shared database, and in the database of a module."""
+    """A complete run in its own pytest session: in the shared database, and in the database of a module."""
     code = f"""
 import time
 from tests.laboratory.mutation import mutants, runs, session
@@ -134,7 +134,7 @@ def work(bench):
 
 session.run({TESTS}, work)
 """
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # not of a worker
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # not a worker's
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True
     ).stdout

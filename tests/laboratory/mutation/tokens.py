@@ -40,7 +40,7 @@ class Body:
     procedural: bool
 
     def until(self, first: int, ends: frozenset[str]) -> int:
-        """The first token from `first` on that ends what begins there: a word of `ends` as deep, or less depth."""
+        """The first token that ends the part from `first` on: a word of `ends` at the same depth, or a lower depth."""
         level = self.tokens[first].level if first < len(self.tokens) else 0
         for number in range(first, len(self.tokens)):
             token = self.tokens[number]
@@ -51,7 +51,7 @@ class Body:
         return len(self.tokens)
 
     def _is_part(self, number: int) -> bool:
-        """`from` of `is distinct from`, `left(...)`, and the `and` of `between`, which end nothing."""
+        """Whether a token ends nothing: `from` of `is distinct from`, `left(...)`, or the `and` of `between`."""
         text = self.tokens[number].text
         if text == "from":
             return self.word(number - 1) == "distinct" and self.word(number - 2) in {"is", "not"}
@@ -70,7 +70,7 @@ class Body:
         return False
 
     def word(self, number: int) -> str:
-        """The text of a token, or nothing beyond the ends."""
+        """The text of a token; empty beyond the ends."""
         return self.tokens[number].text if 0 <= number < len(self.tokens) else ""
 
     def source(self, first: int, last: int) -> str:
@@ -79,7 +79,7 @@ class Body:
 
 
 def body_of(file: str) -> Body | None:
-    """Read a file of sql/; None where it has neither a body nor a query."""
+    """Read a file of sql/; None if it has neither a body nor a query."""
     begin = re.search(r"^create ", file, re.MULTILINE)
     if not begin:
         return None

@@ -1,8 +1,8 @@
 """Which tests touch which functions: measured once, kept in build/mutation/touched.json.
 
 PostgreSQL counts the calls of functions (track_functions = all), but not those of SQL functions that it plans into
-their callers. So each SQL function gets a setting for the measurement, which keeps it from that. A call that raises is
-not counted either; the context of the error names it.
+their callers. So each SQL function gets a setting for the measurement, which prevents this. A call that raises is
+not counted either; the context of the error names its function.
 """
 
 import json
@@ -52,19 +52,19 @@ def read() -> dict[str, Touch]:
 
 
 def write(found: dict[str, Touch]) -> None:
-    """Keep the map."""
+    """Store the map."""
     MAP.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{json.dumps(name)}: {json.dumps(asdict(touch))}" for name, touch in sorted(found.items())]
     MAP.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def merge(found: dict[str, Touch]) -> None:
-    """Keep the entries of these tests, and the others of the map."""
+    """Store the entries of these tests beside the others of the map."""
     write(read() | found)
 
 
 def measure(bench: Bench) -> dict[str, Touch]:
-    """The map of the tests of a session; tests that are new or have another text are run and measured first."""
+    """The map of the tests of a session; new tests and tests whose text has changed are measured first."""
     found = read()
     new = [name for name in bench.items if name not in found or found[name].text != bench.text(name)]
     if new:
@@ -86,7 +86,7 @@ def measure(bench: Bench) -> dict[str, Touch]:
 
 
 def update(bench: Bench) -> None:
-    """Bring the map up to date and do nothing more."""
+    """Bring the map up to date."""
     measure(bench)
 
 

@@ -1,4 +1,4 @@
-"""The display of a terminal while a grid is simulated."""
+"""The display in a terminal while a grid is simulated."""
 
 from types import SimpleNamespace
 

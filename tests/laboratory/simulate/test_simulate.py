@@ -1,4 +1,4 @@
-"""`broker simulate`, small: the same for the same seed, nothing lost, and troubles that show in the figures."""
+"""`broker simulate` at a small size: the same seed gives the same run, nothing is lost, and figures show troubles."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ SMALL = Scenario(
 
 
 def simulated(connection: Connection, scenario: Scenario, seed: int = 1, setup: str = "simulated") -> Run:
-    """A run that is over."""
+    """A completed run."""
     run = Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
     run.prepare()
     for _ in run.go():
@@ -35,12 +35,12 @@ def simulated(connection: Connection, scenario: Scenario, seed: int = 1, setup: 
 
 
 def at(run: Run, site: str) -> list[Job]:
-    """Jobs that agents of a site had last."""
+    """The jobs whose last agent was at this site."""
     return [job for job in run.jobs.values() if job.queue and job.queue.site == site]
 
 
 def test_a_simulation_with_the_same_seed_is_the_same_and_loses_nothing(new_database: Callable[..., str]) -> None:
-    """The result is the same with other plans, which change when autovacuum has gathered statistics."""
+    """The result does not depend on plans, which change when autovacuum has gathered statistics."""
     found = []
     for sorts in (True, False):
         with psycopg.connect(new_database(), autocommit=True) as connection:
@@ -60,7 +60,7 @@ def test_a_simulation_with_the_same_seed_is_the_same_and_loses_nothing(new_datab
 
 
 def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
-    """A site offline gets no jobs, and those that never started come back; a black hole eats; input does not arrive."""
+    """An offline site gets no jobs, and its unstarted jobs return; a black hole fails jobs; input does not arrive."""
     troubles = (
         Trouble("offline", 0.02, 0.5, site=1),
         Trouble("black hole", 0, 1, site=2),
@@ -88,7 +88,7 @@ def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
         step.transfers for step in run.steps if step.minute < end
     )  # none arrives during this time
     assert run.moved > 0
-    assert db.execute("select max(mbps_1h) > 1 from resource.link").fetchall() == [(True,)]  # fast again
+    assert db.execute("select max(mbps_1h) > 1 from resource.link").fetchall() == [(True,)]  # the network is fast again
 
     run.doubled = 1
     assert not simulate.holds(simulate.figures(run))
@@ -99,7 +99,7 @@ def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
 
 
 def test_a_simulation_runs_with_the_rights_of_operator_and_agent(db: Connection, dsn: str) -> None:
-    """Public calls are enough: a login that is a member of broker_operator and broker_agent and nothing else."""
+    """Public calls are enough: the login is a member of broker_operator and broker_agent only."""
     user, password = f"simulating_{secrets.token_hex(4)}", secrets.token_hex(8)
     made = sql.SQL("create role {} login password {} in role broker_operator, broker_agent")
     db.execute(made.format(sql.Identifier(user), sql.Literal(password)))
@@ -240,7 +240,7 @@ def test_cloud_sites_rent_the_instances_that_their_jobs_need(db: Connection) -> 
 
 
 def test_all_that_brokers_decided_in_a_storm_is_replayed_as_it_was(cli: Cli, db: Connection, tmp_path: Path) -> None:
-    """Hundreds of runs decide nuclei of tasks, queues of jobs and jobs of users while the world changes."""
+    """Hundreds of runs choose nuclei for tasks and queues for jobs of production and users while the world changes."""
     scenario = tmp_path / "tiny.toml"
     scenario.write_text('from = "storm"\nhours = 0.75\ntick = 10\nqueues = 8\nscale = 0.03\nfiles = 8\npace = 0.05\n')
     assert cli("simulate", "--scenario", scenario, "--setup", "storm", "--keep").code == 0
