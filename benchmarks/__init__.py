@@ -1,4 +1,4 @@
-"""How fast pgbroker is, beside what durability alone costs on the same machine: `python -m benchmarks` (README.md)."""
+"""The speed of pgbroker, beside the cost of durability on the same machine: `python -m benchmarks` (README.md)."""
 
 from pathlib import Path
 

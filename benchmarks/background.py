@@ -1,4 +1,4 @@
-"""Work beside a run, in a thread of its own."""
+"""Work during a run, in a separate thread."""
 
 import threading
 import time
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def every(seconds: float, work: Callable[[], object]) -> Iterator[None]:
-    """Repeat `work` each `seconds` until the block ends; the block raises an error of `work`.
+    """Repeat `work` every `seconds` until the block ends; the block raises an error of `work`.
 
-    The next round follows a longer one at once.
+    If a round takes longer, the next one follows at once.
     """
     gone = threading.Event()
     failed: list[BaseException] = []

@@ -21,9 +21,9 @@ from broker.laboratory.pilots import Resource
 SETUP = "bench"
 SEED = 20260328
 TEMPLATES = 20_000  # jobs that are inserted again and again under new ids
-_BATCH = 20_000  # jobs of one call, more or less
-_NEW_IDS = 1_000_000_000  # and up: ids of jobs that the scripts insert
-_EXIT_SECONDS = 10  # that a run's sessions may take to end
+_BATCH = 20_000  # about this many jobs in one call
+_NEW_IDS = 1_000_000_000  # the lowest id of jobs that the scripts insert
+_EXIT_SECONDS = 10  # within which a run's sessions end
 
 _TABLES = """
 select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Meter:
-    """The costs until a moment: bytes of WAL and CPU seconds by the server (None where they cannot be read),
+    """The costs up to a moment: bytes of WAL and CPU seconds of the server (None if they cannot be read),
     shared buffers touched in this database."""
 
     wal: int
@@ -45,7 +45,7 @@ class Meter:
 
 
 class Bench:
-    """A loaded database. Its connection is for everything around the runs; the runs use the plain logins."""
+    """A loaded database. Its connection is for the work around the runs; the runs use the plain logins."""
 
     def __init__(self, connection: psycopg.Connection[Any], where: Database, workload: Workload, jobs: int) -> None:
         self._connection = connection
@@ -62,7 +62,7 @@ class Bench:
     def load(self) -> None:
         """Configure the setup, load its jobs and requests.
 
-        By taskqueue.load_task_queues, which keeps each group a queue; insert_jobs would put LHCb's siblings together.
+        taskqueue.load_task_queues keeps each group a queue; insert_jobs would merge LHCb's siblings.
         """
         self.run_file("bench.sql")
         if self.workload.fixed_priorities:
@@ -80,14 +80,14 @@ class Bench:
         self.call("checkpoint")
 
     def set_requests(self, requests: Sequence[Resource]) -> None:
-        """Replace the requests that are drawn from: numbers 1, 2, ... in this order."""
+        """Replace the requests from which the scripts draw; they get the numbers 1, 2, ... in this order."""
         self.call("truncate bench.request")
         self._copy("bench.request", ((n, Jsonb(resource)) for n, resource in enumerate(requests, 1)))
         self.call("vacuum (analyze) bench.request")
         self.requests = len(requests)
 
     def ask_once(self, size: int = 1) -> None:
-        """Send each request once for `size` jobs, and put all jobs back, at the latest when a tenth is out:
+        """Send each request once for `size` jobs, and put all jobs back, at the latest when a tenth is leased:
         agents send the same descriptions again and again, and a run of seconds would hardly see one twice. The cost
         of first calls is a figure of its own."""
         query = (
@@ -108,12 +108,12 @@ class Bench:
         self.put_back()
 
     def load_floor(self) -> None:
-        """Load the tables of the floor as they are at the beginning of a run."""
+        """Load the tables of the floor in their state at the beginning of a run."""
         self.run_file("floor.sql")
         self._grant("floor", "agent")
 
     def put_back(self) -> int:
-        """Release every lease, so that the next run finds what this one found; returns how many."""
+        """Release every lease, so that the next run finds the same state; returns the number of leases."""
         released = int(self.one((SCRIPTS / "put_back.sql").read_text()))
         if not self.workload.fixed_priorities:
             self.call("select taskqueue.recompute_shares(%s)", [SETUP])
@@ -121,7 +121,7 @@ class Bench:
         return released
 
     def settle(self) -> None:
-        """Do the background work here and not during a run: deal hands, remove dead rows."""
+        """Do the background work now instead of during a run: deal hands, remove dead rows."""
         self.call("select * from taskqueue.maintain()")
         self.run_file("hands.sql")
         self.call(f"vacuum (analyze) {', '.join(name for (name,) in self.rows(_TABLES))}")
@@ -146,11 +146,11 @@ class Bench:
             return bool(self.rows("select from taskqueue.match_job(%s, %s)", [SETUP, Jsonb(resource)]))
 
     def matched(self) -> int:
-        """Jobs leased now: what the runs since the last put-back have taken."""
+        """The number of jobs leased now, which the runs since the last put-back have taken."""
         return int(self.one("select count(*) from taskqueue.lease where setup = %s", [SETUP]))
 
     def queues(self) -> int:
-        """TaskQueues now."""
+        """The number of TaskQueues now."""
         return int(self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP]))
 
     def priorities(self) -> dict[int, float]:
@@ -170,7 +170,7 @@ class Bench:
         return Meter(wal, None if self._postmaster is None else cpu.seconds(self._postmaster), int(self.one(touched)))
 
     def wait_for_agents(self) -> None:
-        """Wait until the sessions of a run have ended: they report the buffers that they touched at their end."""
+        """Wait until the sessions of a run have ended: at their end they report the buffers that they touched."""
         name = self.where.login_name("agent")
         until = time.monotonic() + _EXIT_SECONDS
         at_work = "select count(*) from pg_stat_activity where datname = current_database() and usename = %s"
@@ -178,7 +178,7 @@ class Bench:
             time.sleep(0.005)
 
     def call(self, query: str, parameters: Sequence[object] | None = None) -> None:
-        """Execute and forget."""
+        """Execute a statement without a result."""
         self._connection.execute(query.encode(), parameters)
 
     def one(self, query: str, parameters: Sequence[object] | None = None) -> Any:
@@ -193,7 +193,7 @@ class Bench:
         return self._connection.execute(query.encode(), parameters).fetchall()
 
     def _hand_in(self) -> None:
-        """Flush the statistics of this connection, which would come seconds later otherwise."""
+        """Flush the statistics of this connection, which would otherwise come seconds later."""
         self.call("select pg_stat_force_next_flush()")
 
     def _templates_of(self, groups: Iterable[Group]) -> Iterator[Group]:
@@ -217,7 +217,7 @@ class Bench:
                 copy.write_row(row)
 
     def _grant(self, schema: str, *kinds: str) -> None:
-        """Grant the logins what the scripts do themselves around the calls."""
+        """Grant the logins the rights for the scripts' own statements."""
         place = sql.Identifier(schema)
         logins = sql.SQL(", ").join(sql.Identifier(self.where.login_name(kind)) for kind in kinds)
         for grant in (
@@ -239,7 +239,7 @@ def loaded(server: Server, workload: Workload, jobs: int) -> Iterator[Bench]:
 
 @contextmanager
 def loading(server: Server, options: Options, say: Say) -> Iterator[Bench]:
-    """The same with the workload and the jobs of the options, and a word about it."""
+    """The same with the workload and the jobs of the options, and a message about it."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
         yield bench

@@ -1,4 +1,4 @@
-"""Batches of tasks in this checkout and in another one, in turn: ratios of CPU, and what is decided differently."""
+"""Batches of tasks in this checkout and in another one, in turn: ratios of CPU, and the differing decisions."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from benchmarks.report import Row, Table
 from broker.errors import BrokerError
 
 PROFILES = ("doc", "panda2026")  # names that every commit knows
-# They have a row a minute before the load: two loads some seconds apart make a few more or less.
+# They have one row per minute before the load, so two loads some seconds apart differ by a few rows.
 _BY_MINUTE = {"workload.start_count", "workload.end_count"}
-_DECIDED = 6  # of the columns of a decision: task, queue, verdict, rank, weight, rule; the last one is the reason
+_DECIDED = 6  # compared columns of a decision: task, queue, verdict, rank, weight, rule; the last column is the reason
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A process that measures in a checkout, in its environment `.venv` and on a server of its own."""
+    """A process that measures in a checkout, in its environment `.venv` and on its own server."""
 
     process: "subprocess.Popen[str]"
 
@@ -63,7 +63,7 @@ def obeying(checkout: Path) -> Iterator[Checkout]:
 
 
 def compared(options: Options, say: Say, algorithm: str, make: Callable[[int, int, str], Any]) -> list[Table]:
-    """For each case (tasks:candidates) and profile, dry and for real: this checkout's CPU a pair beside the other's."""
+    """For each case (tasks:candidates) and profile, dry and for real: the CPU per pair of both checkouts."""
     assert options.beside
     rows: list[Row] = []
     with ExitStack() as stack:
@@ -111,8 +111,8 @@ def _compared(both: Sequence[Checkout], kind: dict[str, Any], rounds: int, folde
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.9) -> tuple[float, float]:
-    """An interval that holds the median of what the values are drawn from, with at least that confidence (by the ranks
-    of the values); all of them where they are too few."""
+    """An interval, by ranks of the values, that holds the median of their distribution with at least that confidence;
+    the range of the values if they are too few."""
     ordered = sorted(values)
     number = len(ordered)
     outside, rank = 0.0, 0
@@ -124,8 +124,8 @@ def median_interval(values: Sequence[float], confidence: float = 0.9) -> tuple[f
 
 
 def differences(other: Path, this: Path) -> tuple[int, int]:
-    """Pairs of task and queue that two files of decisions decide differently; and those of which only the reason has
-    other words."""
+    """The number of pairs of task and queue that two files of decisions decide differently, and the number of pairs in
+    which only the words of the reason differ."""
     differing = reworded = 0
     with other.open(encoding="utf-8") as lines:
         left = {tuple(row[:2]): row for row in (line.rstrip("\n").split("\t") for line in lines)}
@@ -140,7 +140,7 @@ def differences(other: Path, this: Path) -> tuple[int, int]:
 
 
 def _require_equal(rows: Sequence[dict[str, int]]) -> None:
-    """Both checkouts made the same rows of a world, in the tables that both have."""
+    """Raise an error unless both checkouts made the same rows of a world, in the tables that both have."""
     other, this = rows
     unequal = {
         name: (other[name], this[name])

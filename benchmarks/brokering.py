@@ -1,4 +1,4 @@
-"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs made (or tasks assigned)."""
+"""Batches of tasks, brokered for real: all rules are asked, rejections stored, jobs made (or tasks assigned)."""
 
 import json
 import statistics
@@ -22,16 +22,16 @@ from broker.laboratory.grid import SYNTHETIC
 PROFILES = ("documented", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
 _CHANGED = "assignment live_counter nucleus_assignment task_state task_decision run".split()
-_OF_JOBS = "job_history job_change".split()  # tables of rows that new jobs leave; no session folds counts
+_OF_JOBS = "job_history job_change".split()  # tables to which new jobs add rows; no session folds counts
 
 World = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """All tasks of a setup, brokered in one go by a profile, by several callers that share the tasks.
+    """All tasks of a setup, brokered at once with a profile, by several callers that share the tasks.
 
-    makes: whether the jobs that are assigned are made, too, and not only counted. keep_facts: whether facts are
+    makes: whether assigned jobs are also made instead of only counted. keep_facts: whether facts are
     recorded. dry: whether only decisions are stored.
     """
 
@@ -53,7 +53,7 @@ class Measuring:
     postmaster: int | None
 
     def spent(self, work: Callable[[], object]) -> tuple[float, float]:
-        """Seconds, and CPU seconds of the server (nan where they cannot be read)."""
+        """Seconds, and CPU seconds of the server (nan if they cannot be read)."""
         before, begin = self._cpu(), time.perf_counter()
         work()
         return time.perf_counter() - begin, self._cpu() - before
@@ -62,7 +62,7 @@ class Measuring:
         return float("nan") if self.postmaster is None else cpu.seconds(self.postmaster)
 
     def batch(self, batch: Batch, algorithm: str, look: Callable[[], dict[str, float]] = dict) -> dict[str, float]:
-        """One batch, with what `look` finds after it; afterwards the tasks are due again, as before."""
+        """Run a batch; returns its figures and those that `look` finds after it. Then the tasks are due again."""
         due = self.connection.execute(
             "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
             [batch.setup, algorithm],
@@ -81,7 +81,7 @@ class Measuring:
                 list(pool.map(call, parts))
 
         seconds, used = self.spent(together)
-        query = "select count(*) from brokerage.decision where setup = %s"  # a row a pair
+        query = "select count(*) from brokerage.decision where setup = %s"  # one row per pair
         [(stored,)] = self.connection.execute(query, [batch.setup]).fetchall()
         query = "select count(*) from workload.job where setup = %s and number is not null"
         [(jobs,)] = self.connection.execute(query, [batch.setup]).fetchall()
@@ -112,7 +112,7 @@ def batches(
 ) -> Table:
     """For each case (tasks:candidates), profile and number of callers: medians of rounds taken in turn.
 
-    make: the world of a case, for a setup, with that many tasks and candidates.
+    make: makes the world of a case, for a setup, with that many tasks and candidates.
     """
     kinds: list[Batch] = []
     for tasks, candidates in options.cases:
@@ -139,7 +139,7 @@ def batches(
 def measured(
     server: Server, options: Options, say: Say, algorithm: str, make: Callable[[int, int, str], World]
 ) -> list[Table]:
-    """The batches in a database of their own; or in this checkout and another one, in turn."""
+    """The batches in a separate database; or in this checkout and another one, in turn."""
     if options.beside:
         return compared(options, say, algorithm, make)
     with server.database() as where, database.connect(where.admin) as connection:
@@ -148,7 +148,7 @@ def measured(
 
 
 def plain(given: World, **task_fields: object) -> World:
-    """A grid without unified queues and with tasks that are due, so that tasks x queues are the pairs."""
+    """A grid without unified queues whose tasks are due, so that the number of pairs is tasks x queues."""
     for queue in given["queues"].values():
         queue["capability"] = None
     for task in given["tasks"]:

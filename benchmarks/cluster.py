@@ -1,4 +1,4 @@
-"""A front on Debian's PostgreSQL with PL/Proxy, and shards on embedded servers of their own, all on this machine."""
+"""A front on Debian's PostgreSQL with PL/Proxy, and shards on separate embedded servers, all on this machine."""
 
 import os
 import secrets
@@ -31,13 +31,13 @@ _DIFFERENCES = ("monitor.instance_difference", "workload.count_difference", "mon
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard, for a superuser, and the home of its server."""
+    """A superuser's target for a shard, and the home of its server."""
 
     target: Target
     home: Path
 
     def kill(self) -> None:
-        """End the server at once, as a machine that dies does."""
+        """End the server at once, as when a machine dies."""
         pid = postmaster.running_pid(self.home / "cluster")
         if pid:
             os.kill(pid, signal.SIGKILL)
@@ -49,14 +49,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A front, for a superuser of all servers and for an agent, and its shards by their names."""
+    """A front, as the target of a superuser of all servers and of an agent, and its shards by name."""
 
     front: Target
     agent: Target
     shards: Mapping[str, Shard]
 
     def make_setup(self, setup: str, shard: str, workload: Workload, jobs: int) -> None:
-        """Place a new setup on a shard, with the jobs of a workload, in which the agent may ask."""
+        """Place a new setup on a shard, with the jobs of a workload; the agent may match in it."""
         with database.connect(self.front) as front:
             front.execute("select cluster.place(%s, %s)", [setup, shard])
         with database.connect(self.shards[shard].target) as connection:
@@ -81,7 +81,7 @@ class Cluster:
         return {job for (job,) in waiting}, {job for (job,) in leased}
 
     def differences(self, setup: str) -> int:
-        """How many differences the checks of matching, instances and counts find in a setup."""
+        """The number of differences that the checks of matching, instances and counts find in a setup."""
         with self._at(setup) as shard:
             found = shard.execute("select count(*) from taskqueue.check_matching(%s)", [setup]).fetchall()
             for view in _DIFFERENCES:
@@ -90,7 +90,7 @@ class Cluster:
         return sum(number for (number,) in found)
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds of the servers since their starts: of the front, and of the shards together."""
+        """CPU seconds of the front, and of all shards together, since the servers started."""
         return {"front": _spent(self.front), "shards": sum(_spent(shard.target) for shard in self.shards.values())}
 
     @contextmanager
@@ -104,7 +104,7 @@ class Cluster:
 
 @contextmanager
 def started(folder: Path | None, names: Sequence[str]) -> Iterator[Cluster]:
-    """A front and its shards, durable as always, removed at the end. Raises BrokerError where there is no PL/Proxy."""
+    """A front and its shards, with the usual durability, removed at the end. Raises BrokerError without PL/Proxy."""
     password = secrets.token_urlsafe(18)
     with ExitStack() as stack:
         front = stack.enter_context(front_database(folder))
@@ -130,7 +130,7 @@ def started(folder: Path | None, names: Sequence[str]) -> Iterator[Cluster]:
 def front_database(folder: Path | None) -> Iterator[str]:
     """The DSN of an empty database on Debian's PostgreSQL, for its superuser, removed at the end.
 
-    Raises BrokerError where there is no PL/Proxy.
+    Raises BrokerError without PL/Proxy.
     """
     found = sorted(Path("/usr/lib/postgresql").glob("*/lib/plproxy.so"))
     if not found:
@@ -147,13 +147,13 @@ def front_database(folder: Path | None) -> Iterator[str]:
 
 
 def map_login(front: psycopg.Connection[Any], login: str, password: str) -> None:
-    """Let a login of the front go to shards, where it has the same name."""
+    """Map a login of the front to the login of the same name on the shards."""
     mapping = sql.SQL("create user mapping for {} server pgbroker options (user {}, password {})")
     front.execute(mapping.format(sql.Identifier(login), sql.Literal(login), sql.Literal(password)))
 
 
 def _log_in(superuser: str, password: str) -> Target:
-    """Make the logins of a run in a database of pgbroker; returns the way of the one that is a superuser."""
+    """Make the logins of a run in a database of pgbroker; returns the superuser's target."""
     with psycopg.connect(superuser, autocommit=True) as connection:
         create = sql.SQL("create role {} login password {} {}")
         for name, rights in ((_ADMIN, sql.SQL("superuser")), (_AGENT, sql.SQL("in role broker_agent"))):

@@ -8,7 +8,7 @@ import psycopg
 
 
 def postmaster_of(connection: psycopg.Connection[Any]) -> int | None:
-    """The postmaster's process id, or None where the server runs elsewhere or this machine has no /proc."""
+    """The postmaster's process id, or None if the server runs elsewhere or this machine has no /proc."""
     pid = connection.info.backend_pid
     try:
         title = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -18,9 +18,9 @@ def postmaster_of(connection: psycopg.Connection[Any]) -> int | None:
 
 
 def seconds(postmaster: int) -> float:
-    """CPU seconds of the server since its start; steps of 10 ms."""
+    """CPU seconds of the server since its start, in steps of 10 ms."""
     before = None
-    while before != (own := _ticks(postmaster)):  # a child that ended here would be missed, or count twice
+    while before != (own := _ticks(postmaster)):  # a child that ends here would be missed or counted twice
         before = own
         living = 0
         for entry in Path("/proc").glob("[0-9]*"):
@@ -39,7 +39,7 @@ def of_process(pid: int) -> float:
 
 
 def busy_seconds() -> float:
-    """CPU seconds that all programs of this machine used since its start, and that its host took away."""
+    """CPU seconds since the start of this machine that all programs used or the host took away."""
     user, nice, system, _, _, interrupts, soft, stolen = map(
         int, Path("/proc/stat").read_text().partition("\n")[0].split()[1:9]
     )
@@ -47,7 +47,7 @@ def busy_seconds() -> float:
 
 
 def cores() -> int:
-    """The cores of this machine."""
+    """The number of cores of this machine."""
     return os.cpu_count() or 1
 
 

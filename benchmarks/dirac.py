@@ -1,7 +1,7 @@
-"""The peer: DIRAC's own TaskQueueDB, on a MariaDB of our own, with the same jobs and asked by the same pilots.
+"""The peer: DIRAC's own TaskQueueDB on our own MariaDB, with the same jobs and the same requests of pilots.
 
-Its class makes the tables and matches. Here is how it is configured, loaded and asked. DIRAC 9 says Owner for OwnerDN,
-and knows no SubmitPools: they are put among the JobTypes, which no pilot of workloads U and N names.
+DIRAC's class makes the tables and matches. This module configures, loads and calls it. DIRAC 9 says Owner for OwnerDN,
+and does not know SubmitPools: they are put among the JobTypes, which no pilot of workloads U and N names.
 """
 
 import importlib.metadata
@@ -28,11 +28,11 @@ Configuration = dict[str, Any]
 
 DATABASE = "TaskQueueDB"
 VO = "bench"
-_LISTS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")  # of a queue; a table each
+_LISTS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")  # of a queue; one table each
 _SAME = ("OwnerGroup", "CPUTime", "MaxRAM", "GridCE", "Site", "Platform", "JobType", "RequiredTag")  # of a pilot
-_WEIGHTS = {0: 1e-5, 10: 1e6}  # of user priorities, where they are not the priority itself
+_WEIGHTS = {0: 1e-5, 10: 1e6}  # by user priority; for others, the weight is the priority
 _SAMPLE_QUEUES, _SAMPLE_JOBS = 10, 30  # queues that insertJob also inserts; jobs of a queue
-_PURGE_SECONDS = 30  # that MariaDB may take to forget deleted rows
+_PURGE_SECONDS = 30  # within which MariaDB purges deleted rows
 _PACKAGES = {"DIRAC": "DIRAC", "MySQLdb": "mysqlclient"}
 
 _TABLES = ["tq_TaskQueues", "tq_RAM_requirements", *(f"tq_TQTo{name}" for name in _LISTS), "tq_Jobs"]
@@ -50,7 +50,7 @@ select k.* from bench_jobs k left join tq_Jobs j on j.JobId = k.JobId where j.Jo
 
 
 def require(more: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Raises BrokerError where DIRAC, its driver, MariaDB, or one of `more` (packages by module) is not installed."""
+    """Raises BrokerError if DIRAC, its driver, MariaDB, or one of `more` (packages by module) is not installed."""
     for module, package in {**_PACKAGES, **more}.items():
         if importlib.util.find_spec(module) is None:
             raise BrokerError(f"{package} is not installed", "benchmarks/PEER.md names what to install")
@@ -58,7 +58,7 @@ def require(more: Mapping[str, str] = MappingProxyType({})) -> None:
 
 
 def definition(requirements: Mapping[str, Any]) -> dict[str, Any]:
-    """A queue's requirements as insertJob takes them."""
+    """A queue's requirements in the form that insertJob takes."""
     lists = {name: list(requirements[name]) for name in _LISTS if name in requirements}
     if "SubmitPools" in requirements:
         lists["JobTypes"] = [*lists.get("JobTypes", ()), *requirements["SubmitPools"]]
@@ -67,9 +67,9 @@ def definition(requirements: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def request(resource: Resource) -> Resource:
-    """A resource description as DIRAC's Matcher hands it on: tags that say how many processors there are.
+    """A resource description as DIRAC's Matcher passes it on: tags give the number of processors.
 
-    The Matcher also lists all groups for a generic pilot, which changes nothing where all are of one VO.
+    The Matcher also lists all groups for a generic pilot, which changes nothing if all belong to one VO.
     """
     asked = {key: value for key, value in resource.items() if key in _SAME or key.startswith("Banned")}
     if "OwnerDN" in resource:
@@ -84,7 +84,7 @@ def request(resource: Resource) -> Resource:
 
 
 def configuration(workload: Workload, password: str) -> Configuration:
-    """DIRAC's configuration for TaskQueueDB: where its database is, owner groups, CPU buckets."""
+    """DIRAC's configuration for TaskQueueDB: the place of its database, owner groups, CPU buckets."""
     groups = {
         name: {"VO": VO, "JobShare": f"{group.share:g}", "Properties": "JobSharing" if group.job_sharing else ""}
         for name, group in workload.owner_groups.items()
@@ -107,7 +107,7 @@ def matching(configured: Configuration) -> Iterator[processes.Ask]:
     def ask(asked: Sequence[Resource]) -> None:
         [resource] = asked
         answer = tasks.matchAndGetJob(resource)
-        if not answer["OK"] and "match retries" not in answer["Message"]:  # each job that it chose was gone
+        if not answer["OK"] and "match retries" not in answer["Message"]:  # each chosen job was gone
             raise BrokerError(f"DIRAC's matchAndGetJob failed: {answer['Message']}")
 
     yield ask
@@ -132,15 +132,15 @@ class Peer:
 
     @property
     def versions(self) -> str:
-        """Of DIRAC and MariaDB."""
+        """The versions of DIRAC and MariaDB."""
         [(version,)] = self._rows("select version()")
         return f"DIRAC {importlib.metadata.version('DIRAC')} on MariaDB {version.partition('-')[0]}"
 
     def load(self, priorities: Mapping[int, float]) -> None:
         """Make the tables, and load the workload; `priorities` of queues are by their first job.
 
-        Jobs and queues go straight into the tables. A sample is inserted by insertJob before: raises BrokerError where
-        its rows are not the same.
+        Jobs and queues are written straight into the tables. First insertJob inserts a sample; raises BrokerError if
+        its rows differ.
         """
         sample = [
             (job_id, level, definition(group["requirements"]))
@@ -172,7 +172,7 @@ class Peer:
         return Sample.of(run, before, after, self.available - left, self.available - left)
 
     def _inserted(self, sample: Sequence[tuple[int, int, dict[str, Any]]]) -> list[tuple[Any, ...]]:
-        """The rows that insertJob makes of a sample, which is removed again."""
+        """The rows that insertJob makes for a sample, which is then removed."""
         tasks = _task_queue_db(self._configured)
         for job_id, level, wanted in sample:
             answer = tasks.insertJob(job_id, wanted, level)
@@ -184,7 +184,7 @@ class Peer:
         return found
 
     def _described(self, sample: Sequence[tuple[int, int, dict[str, Any]]]) -> list[tuple[Any, ...]]:
-        """The jobs of a sample with all that their queues say, but for ids and priorities of queues."""
+        """The jobs of a sample with all fields of their queues except ids and priorities."""
         return self._rows(_JOBS_AND_QUEUES, [[job_id for job_id, _, _ in sample]])
 
     def _load_batch(self, batch: Sequence[Group], first: int, priorities: Mapping[int, float]) -> None:
@@ -204,7 +204,7 @@ class Peer:
         self._execute(_TAKE_BACK)
 
     def _settle(self) -> None:
-        """Wait until deleted rows are gone from the indexes, too; the counterpart of a vacuum."""
+        """Wait until deleted rows are also gone from the indexes; the counterpart of a vacuum."""
         until = time.monotonic() + _PURGE_SECONDS
         while self._status("Innodb_history_list_length") > 100 and time.monotonic() < until:
             time.sleep(0.1)
@@ -264,14 +264,14 @@ def rows_of(
 
 @cache
 def _make_task_queue_db() -> Any:
-    """DIRAC's TaskQueueDB, which makes its tables. It is kept: where the object goes, it deletes emptied queues."""
+    """DIRAC's TaskQueueDB, which makes its tables. The object is kept: at its end it deletes emptied queues."""
     from DIRAC.WorkloadManagementSystem.DB.TaskQueueDB import TaskQueueDB
 
     return TaskQueueDB()
 
 
 def _task_queue_db(configured: Configuration) -> Any:
-    """DIRAC's TaskQueueDB of this process. Raises BrokerError where it cannot be imported."""
+    """DIRAC's TaskQueueDB of this process. Raises BrokerError if it cannot be imported."""
     try:
         from DIRAC import gLogger
         from DIRAC.ConfigurationSystem.Client.ConfigurationData import gConfigurationData

@@ -1,4 +1,4 @@
-"""The formula of DRAWING.md, Formula of the draw, and the chi-square test against it; with the standard library alone.
+"""The formula of DRAWING.md, Formula of the draw, and the chi-square test against it, with the standard library only.
 
 Keys are U/p with U uniform on (0, 1), the smallest wins. A candidate's key exceeds x with probability 1 - p x, so that
 a level of n candidates with priority p wins with the probability of the integral of
@@ -12,12 +12,12 @@ from functools import cache
 from itertools import pairwise
 
 _NODES = 24
-_EDGES = (0.0, 1.0, 3.0, 8.0, 20.0, 60.0)  # of the pieces, in mean smallest keys: nearly all lies in the first
+_EDGES = (0.0, 1.0, 3.0, 8.0, 20.0, 60.0)  # in mean smallest keys: nearly all probability is in the first piece
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A chi-square test: cells compared (rare ones taken together), the statistic, and p."""
+    """A chi-square test: the number of compared cells (rare ones are merged), the statistic, and p."""
 
     cells: int
     chi_square: float
@@ -44,19 +44,19 @@ def win(levels: Mapping[float, int]) -> dict[float, float]:
 
 
 def user_priorities(jobs: Mapping[int, int]) -> dict[int, float]:
-    """The probability of each user priority of a queue: 0 is background, taken where there is nothing else."""
+    """The probability of each user priority of a queue: 0 is background, taken if there is nothing else."""
     usual = {float(level): count for level, count in jobs.items() if level > 0 and count > 0}
     return {int(level): chance for level, chance in win(usual).items()} if usual else {0: 1.0}
 
 
 def compare(found: Mapping[object, int], expected: Mapping[object, float]) -> Verdict:
-    """The counts under the probabilities. An impossible value that occurred has p = 0."""
+    """Test the counts against the probabilities. If an impossible value occurred, p is 0."""
     possible = {name: chance for name, chance in expected.items() if chance > 0}
     if not set(found) <= set(possible):
         return Verdict(len(possible), math.inf, 0.0)
     total = sum(found.values())
     cells = [(found.get(name, 0), total * chance) for name, chance in possible.items()]
-    rare = [cell for cell in cells if cell[1] < 5]  # chi-square needs five expected: take them together
+    rare = [cell for cell in cells if cell[1] < 5]  # chi-square needs five expected counts: merge the cells
     cells = sorted((cell for cell in cells if cell[1] >= 5), key=lambda cell: cell[1])
     if rare:
         together = (sum(count for count, _ in rare), sum(chance for _, chance in rare))

@@ -1,4 +1,4 @@
-"""Agents that match, report and finish at a steady rate, by the patient client, and what they see."""
+"""Agents that match, report and finish at a steady rate, with the patient client, and their findings."""
 
 import random
 import statistics
@@ -17,15 +17,15 @@ from broker.client.matcher import Match
 from broker.database import Target
 from broker.laboratory.pilots import Resource
 
-_KEPT = 10  # matches of which an agent keeps one, neither reported nor finished
-_END_SECONDS = 120  # that an agent's last call may take
+_KEPT = 10  # of this many matches an agent keeps one, which it neither reports nor finishes
+_END_SECONDS = 120  # within which an agent's last call ends
 
 
 @dataclass
 class Seen:
-    """Findings of a setup's agents: calls as (begin, end) of the monotonic clock, jobs, ends that were acknowledged.
+    """Findings of a setup's agents: calls as (begin, end) of the monotonic clock, jobs, acknowledged ends.
 
-    kept: when a job was matched that nobody has reported or finished since.
+    kept: jobs that nobody has reported or finished, with the times of their matches.
     """
 
     calls: list[tuple[float, float]] = field(default_factory=list)
@@ -35,18 +35,18 @@ class Seen:
     wrong: list[BaseException] = field(default_factory=list)
 
     def between(self, begin: float, end: float) -> list[float]:
-        """The sorted latencies, in seconds, of the calls that were under way at a time within."""
+        """The sorted latencies, in seconds, of the calls that were under way between two times."""
         return sorted(until - since for since, until in list(self.calls) if since <= end and until >= begin)
 
     def latencies(self, begin: float, end: float) -> tuple[float, float]:
-        """p50 and p99 in ms of the calls of that time."""
+        """p50 and p99 in ms of the calls between two times."""
         found = self.between(begin, end)
         return 1000 * percentile(found, 50), 1000 * percentile(found, 99)
 
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent of a setup: where it asks, with which descriptions, and how many turns a second it makes."""
+    """An agent of a setup: its target, its descriptions, and its turns per second."""
 
     target: Target
     setup: str
@@ -54,7 +54,7 @@ class Agent:
     rate: float
 
     def work(self, number: int, seen: Seen, over: threading.Event) -> None:
-        """Make turns at random times until the run is over. An error is noted, and ends the agent."""
+        """Make turns at random times until the run is over. An error is recorded and ends the agent."""
         rng = random.Random(number)
         try:
             with JobAgent(self.setup, self.target, connections=1) as client:
@@ -90,7 +90,7 @@ def _timed(seen: Seen) -> Iterator[None]:
 def at_work(
     target: Target, agents: Mapping[str, int], requests: Sequence[Resource], rate: float
 ) -> Iterator[dict[str, Seen]]:
-    """Agents in each setup, which make turns at a rate for all of them together. Raises the error of an agent."""
+    """Agents in each setup, which make turns at a common rate. Raises the error of an agent."""
     found = {setup: Seen() for setup in agents}
     over = threading.Event()
     everyone = [setup for setup, number in agents.items() for _ in range(number)]
@@ -116,8 +116,7 @@ def at_work(
 
 
 def ends(cluster: Cluster, jobs: int, found: Mapping[str, Seen]) -> list[Row]:
-    """Afterwards, by setup: jobs lost, jobs that were given out or are there twice, and differences that the checks
-    find."""
+    """After the run, by setup: lost jobs, jobs given out or stored twice, and differences that the checks find."""
     return [
         {"setup": setup, "calls": len(seen.calls), "matches": len(seen.matched), **_wrongs(cluster, setup, jobs, seen)}
         for setup, seen in found.items()
@@ -125,7 +124,7 @@ def ends(cluster: Cluster, jobs: int, found: Mapping[str, Seen]) -> list[Row]:
 
 
 def medians(rows: Sequence[Row], name: str) -> Row:
-    """A row of the medians of all columns but the one that names the rows."""
+    """A row with the medians of all columns except the one that names the rows."""
     columns = {key: statistics.median(float(str(row[key])) for row in rows) for key in rows[0] if key != name}
     return {name: "median", **columns}
 

@@ -1,4 +1,4 @@
-"""A MariaDB of our own for the peer, as durable as pgbroker's server. Only its programs must be installed."""
+"""Our own MariaDB for the peer, as durable as pgbroker's server. Only its programs must be installed."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ from broker.server.account import Account
 from broker.server.account import of as runs_as
 
 USER = "Dirac"
-_FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # where distributions put servers, whatever PATH says
+_FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # distributions put servers here, even if PATH lacks it
 _START_SECONDS = 60
 _STOP_SECONDS = 60
 
@@ -41,7 +41,7 @@ class Server:
 
 
 def require() -> None:
-    """Raises BrokerError where MariaDB's programs are not installed."""
+    """Raises BrokerError if MariaDB's programs are not installed."""
     for name in ("mariadb-install-db", "mariadbd"):
         _program(name)
 
@@ -98,14 +98,14 @@ def _write_init_file(home: Path, databases: Sequence[str], password: str, accoun
     file = home / "init.sql"
     file.touch(mode=0o600)
     account.own(file)
-    file.write_text(  # a statement a line
+    file.write_text(  # one statement per line
         f"create user {USER}@localhost identified by '{password}';\n"
         + "".join(f"create database {one};\ngrant all on {one}.* to {USER}@localhost;\n" for one in databases)
     )
 
 
 def _start(home: Path, socket: Path, memory: int, account: Account) -> "subprocess.Popen[bytes]":
-    """Started, not ready yet. Each commit is flushed to disk; checkpoints are as rare as those of pgbroker's server."""
+    """Start the server; do not wait for it. Each commit is flushed to disk; checkpoints are as rare as pgbroker's."""
     options = {
         "datadir": home / "data", "tmpdir": home, "socket": socket, "pid-file": home / "pid",
         "init-file": home / "init.sql", "innodb-buffer-pool-size": memory, "innodb-log-file-size": "1G",
@@ -140,7 +140,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _as(account: Account) -> dict[str, Any]:
-    """How a program is run as `account`, apart from the caller's terminal and folder."""
+    """The arguments to run a program as `account`, apart from the caller's terminal and folder."""
     identity: dict[str, Any] = {
         "user": account.uid,
         "group": account.gid,

@@ -1,6 +1,6 @@
-"""The peer of the service: DIRAC's own Matcher, as DIRAC starts it, on its databases in a MariaDB of our own.
+"""The peer of the service: DIRAC's own Matcher, as DIRAC starts it, on its databases in our own MariaDB.
 
-DIRAC 9 has the Matcher as a service of its protocol DISET (TLS with certificates on either side), not over HTTPS. The
+In DIRAC 9 the Matcher is a service of the protocol DISET (TLS with certificates on both sides), not of HTTPS. The
 Matcher asks the service ResourceStatus, which runs beside it, whether a site is banned.
 """
 
@@ -33,10 +33,10 @@ JDL = (
 )
 """The JDL of each job, with its id for JOB."""
 
-_SERVICES = ("ResourceStatus/ResourceStatus", "WorkloadManagement/Matcher")  # in the order of their start
+_SERVICES = ("ResourceStatus/ResourceStatus", "WorkloadManagement/Matcher")  # in the order in which they start
 _DATABASES = {"WorkloadManagement": ("JobDB", "JobLoggingDB", "PilotAgentsDB"), "ResourceStatus": ("ResourceStatusDB",)}
 DATABASES = [name for names in _DATABASES.values() for name in names]
-_THREADS = 20  # of DIRAC's own template of the Matcher; DIRAC advises against a second one
+_THREADS = 20  # as in DIRAC's template of the Matcher; DIRAC advises against a second one
 _START_SECONDS = 60
 _PACKAGES = {"opensearchpy": "opensearch-py", "psutil": "psutil"}
 
@@ -59,7 +59,7 @@ _TAKE_BACK = (
 
 
 def require() -> None:
-    """Raises BrokerError where MariaDB, DIRAC or what its services import is not installed."""
+    """Raises BrokerError if MariaDB, DIRAC or an import of its services is not installed."""
     dirac.require(_PACKAGES)
 
 
@@ -91,7 +91,7 @@ def configuration(base: dirac.Configuration, ports: Mapping[str, int], host: tup
 
 
 class Peer(dirac.Peer):
-    """All that the Matcher reads, loaded, and agents of DIRAC that ask it as a kind of calls (measure.Measured)."""
+    """The data that the Matcher reads, and DIRAC's agents that ask it, as a kind of calls (measure.Measured)."""
 
     name = "DIRAC: Matcher"
     pids: Sequence[int] = ()
@@ -103,7 +103,7 @@ class Peer(dirac.Peer):
         self._requests = list(requests)
 
     def load(self, priorities: Mapping[int, float]) -> None:
-        """Make the tables by DIRAC's own files; load TaskQueueDB, and by statements of ours what the others hold."""
+        """Make the tables with DIRAC's own files; load TaskQueueDB, and fill the other databases by statements."""
         for database in _DATABASES["WorkloadManagement"]:
             for statement in _statements(database):
                 self._execute(statement)
@@ -129,7 +129,7 @@ class Peer(dirac.Peer):
         pids = []
         for name, port in ports.items():
             pids.append(stack.enter_context(_service(name, port, environment, folder)))
-            if name == _SERVICES[0]:  # it has made its tables
+            if name == _SERVICES[0]:  # the service has made its tables
                 sites = sorted({str(resource["Site"]) for resource in self._requests})
                 columns = "Name, Status, ElementType, DateEffective"
                 rows = [(site, "Active", "Site", "2026-01-01") for site in sites]
@@ -154,7 +154,7 @@ class Peer(dirac.Peer):
 
 
 def _statements(database: str) -> list[str]:
-    """The statements of DIRAC's file that makes the tables of a database."""
+    """The statements in DIRAC's file for the tables of a database."""
     found = importlib.util.find_spec("DIRAC.WorkloadManagementSystem.DB")
     assert found and found.submodule_search_locations
     text = (Path(next(iter(found.submodule_search_locations))) / f"{database}.sql").read_text()
@@ -163,7 +163,7 @@ def _statements(database: str) -> list[str]:
 
 @contextmanager
 def _service(name: str, port: int, environment: Mapping[str, str], folder: Path) -> Iterator[int]:
-    """A service of DIRAC at work: its process."""
+    """The process of a running service of DIRAC."""
     file = folder / f"{name.replace('/', '-')}.log"
     command = [str(Path(sys.executable).with_name("dirac-service")), name]
     with file.open("w") as log:

@@ -17,7 +17,7 @@ FLOOR_JOBS = 1_000_000  # of floor.sql
 
 class Measured(Protocol):
     """Calls that `in_turn` measures. `batch`: jobs asked for by a call; `available`: existing jobs; `trial`: calls
-    of each client before the rounds, which say how many make a run."""
+    of each client before the rounds, which determine the number of calls in a run."""
 
     name: str
     batch: int
@@ -61,14 +61,14 @@ class Kind:
         return Sample.of(run, before, after, found, run.calls if self.per_call else found)
 
     def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
-        """The calls alone."""
+        """Run only the calls."""
         variables = {"first": self.first, "last": self.last or self.bench.requests, "batch": self.batch}
         script = Script(self.file, clients, SEED + seed, variables, calls)
         return pgbench.run(self.bench.where.logins["agent"], script)
 
 
 class Floor(Kind):
-    """The floor: a durable, audited hand-over with nothing decided, in the bench's database."""
+    """The floor: a durable, audited hand-over without a decision, in the bench's database."""
 
     def __init__(self, bench: Bench) -> None:
         super().__init__("floor", bench, "floor.pgbench")
@@ -89,10 +89,10 @@ class Floor(Kind):
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: calls and jobs found, calls a second, latencies in ms of 50, 95, 99 and 100 percent of the calls.
+    """One run: calls, jobs found, calls per second, and percentiles 50, 95, 99 and 100 of the latency in ms.
 
-    For each job found (or each call): bytes of WAL, ms of the server's CPU (None where it cannot be read), shared
-    buffers touched, and ms of the clients' CPU (None where it is not known)."""
+    For each job found (or each call): bytes of WAL, ms of the server's CPU (None if it cannot be read), shared
+    buffers touched, and ms of the clients' CPU (None if it is not known)."""
 
     calls: int
     found: int
@@ -115,8 +115,8 @@ class Sample:
 
 
 def in_turn(kinds: Sequence[Measured], clients: int, seconds: float, rounds: int, say: Say) -> list[Row]:
-    """Measure the kinds in turn, `rounds` times; a row each, with medians. A run is about `seconds` long by a trial
-    before, and takes at most a tenth of the jobs."""
+    """Measure the kinds in turn, `rounds` times; returns one row of medians per kind. A run lasts about `seconds`, as
+    estimated by an earlier trial run, and takes at most a tenth of the jobs."""
     calls = [_calls(kind, clients, seconds) for kind in kinds]
     samples: list[list[Sample]] = [[] for _ in kinds]
     for turn in range(1, rounds + 1):
@@ -138,12 +138,12 @@ def by_clients(kinds: Sequence[Measured], options: Options, say: Say, figure: st
 
 
 def ratio(mine: object, other: object) -> float | None:
-    """The ratio of two figures; None where one is not known."""
+    """The ratio of two figures; None if one is not known."""
     return mine / other if isinstance(mine, float) and isinstance(other, float) and other else None
 
 
 def _calls(kind: Measured, clients: int, seconds: float) -> int:
-    """Calls of each client that last about as long as asked, and take at most a tenth of the jobs."""
+    """The number of calls per client that last about the given time and take at most a tenth of the jobs."""
     tenth = max(1, kind.available // 10 // clients // kind.batch)
     trial = kind.sample(clients, min(kind.trial, tenth), seed=0)
     return max(1, min(int(trial.rate * seconds / clients), tenth))

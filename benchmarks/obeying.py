@@ -1,8 +1,8 @@
-"""A checkout that obeys: batches of tasks in a database of its own, as another process asks for them.
+"""A checkout that obeys another process: it brokers batches of tasks in its own database.
 
-`python benchmarks/obeying.py CHECKOUT` runs in the environment of that checkout, which may be of an older commit: what
-it uses of the checkout (the server, the CPU clock, the loading of worlds and the undoing of a batch) is there since
-0543bfa. A line of standard input is a command in JSON, a line of standard output its answer.
+`python benchmarks/obeying.py CHECKOUT` runs in the environment of that checkout, which may be of an older commit: the
+parts of the checkout that it uses (server, CPU clock, loading of worlds, undoing of a batch) exist since 0543bfa. Each
+line of standard input is a command in JSON, each line of standard output its answer.
 """
 
 import json
@@ -38,7 +38,7 @@ def main(checkout: Path) -> None:
 
 
 def _load(measuring: Any, *, world: str) -> Command:
-    """Load a world from a file: how many rows each table of it has."""
+    """Load a world from a file; returns the number of rows of each table."""
     from broker.world import load
 
     connection = measuring.connection
@@ -58,7 +58,7 @@ def _load(measuring: Any, *, world: str) -> Command:
 def _broker(
     measuring: Any, *, setup: str, algorithm: str, profile: str, dry: bool, decisions: str | None = None
 ) -> Command:
-    """All tasks that are due in one batch, by one caller; afterwards they are due again. decisions: a file for them."""
+    """Broker all due tasks in one batch, by one caller; then they are due again. decisions: a file for them."""
     from psycopg import sql
 
     from benchmarks.brokering import _CALLS
@@ -68,7 +68,7 @@ def _broker(
     columns = "select from information_schema.columns where table_schema = 'brokerage' and column_name = %s"
     if connection.execute(columns, ["keep_facts"]).fetchall():
         connection.execute("""select brokerage.set_settings(%s, '{"keep_facts": false}')""", [setup])
-    connection.execute("checkpoint")  # else one falls into some runs
+    connection.execute("checkpoint")  # otherwise a checkpoint would fall into some runs
     used, begin = measuring._cpu(), time.perf_counter()
     connection.execute(call, [setup, profile, _SEED, dry])
     seconds, used = time.perf_counter() - begin, measuring._cpu() - used

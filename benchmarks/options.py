@@ -12,11 +12,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """workload: U, L or N. requests: how many of the workload's are asked. jobs: that wait. clients: numbers, one after
-    the other where the scenario takes several. seconds: length of a run. rounds: of what is measured in turn.
-    rate: calls a second of all clients together. interval: seconds of a line of a timeline. draws: in all.
-    cases: (jobs, queues), one after the other. folder: where data of servers lies, or None: the temporary one.
-    beside: another checkout, with which this one is compared."""
+    """workload: U, L or N. requests: how many of the workload are used. jobs: number of waiting jobs. clients: numbers, one
+    after the other if the scenario takes several. seconds: length of a run. rounds: of measurements in turn.
+    rate: calls a second of all clients together. interval: seconds per line of a timeline. draws: in all.
+    cases: (jobs, queues), one after the other. folder: of the servers' data; None means the temporary folder.
+    beside: another checkout to compare with this one."""
 
     workload: str = "U"
     requests: int | None = None
@@ -33,10 +33,10 @@ class Options:
 
     @property
     def intervals(self) -> int:
-        """Lines of a timeline."""
+        """The number of lines of a timeline."""
         return max(1, round(self.seconds / self.interval))
 
     def make_workload(self) -> Workload:
-        """The workload that the letter names, with the first of its requests where not all are wanted."""
+        """The workload that the letter names, with only the first requests if not all are wanted."""
         whole = WORKLOADS[self.workload]()
         return replace(whole, requests=lambda seed: whole.requests(seed)[: self.requests])

@@ -1,4 +1,4 @@
-"""Runs of pgbench, and what its log says."""
+"""Runs of pgbench, and the figures of its log."""
 
 import os
 import subprocess
@@ -16,8 +16,8 @@ from broker.server import binaries
 
 @dataclass(frozen=True)
 class Run:
-    """The figures of one run: calls in all, calls a second, and latencies of the calls, sorted, in ms; the CPU seconds
-    of the calls in the clients (None where it is not known)."""
+    """The figures of one run: calls in all, calls per second, sorted latencies of the calls in ms, and the clients' CPU
+    seconds for the calls (None if not known)."""
 
     calls: int
     rate: float
@@ -41,10 +41,10 @@ class Slice:
 
 @dataclass(frozen=True)
 class Script:
-    """A script of this package and how it is run, prepared: by a number of clients, with these variables.
+    """A script of this package, run with prepared statements by a number of clients, with these variables.
 
-    `calls`: of each client; a number of calls bounds what is taken out of the workload. Else for `seconds`.
-    `rate`: calls a second of all clients together; latencies then count from when a call was due. Else without a pause.
+    `calls`: of each client, which bounds the jobs taken from the workload; otherwise the run lasts `seconds`.
+    `rate`: calls per second of all clients; latencies then count from the due time. Otherwise there is no pause.
     """
 
     file: str
@@ -68,14 +68,14 @@ class Script:
 
 
 class Running:
-    """A pgbench at work; its log lies in `folder`."""
+    """A running pgbench; its log lies in `folder`."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", folder: Path) -> None:
         self._process = process
         self.folder = folder
 
     def ended(self, timeout: float | None = None) -> bool:
-        """Wait for its end, at most for the given seconds. Raises BrokerError with pgbench's words where it failed."""
+        """Wait for its end, at most the given seconds. Raises BrokerError with pgbench's message if it failed."""
         try:
             code = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -86,7 +86,7 @@ class Running:
         return True
 
     def stop(self) -> None:
-        """End it now, if it is not over."""
+        """End it now if it still runs."""
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
@@ -94,7 +94,7 @@ class Running:
 
 @contextmanager
 def running(target: Target, script: Script) -> Iterator[Running]:
-    """pgbench with a script, beside what the caller does; it is stopped at the end of the block."""
+    """Run pgbench with a script during the block; it is stopped at the end of the block."""
     dsn, password = target.without_password
     environment = binaries.clean_environment(os.environ)
     if password is not None:
@@ -112,7 +112,7 @@ def running(target: Target, script: Script) -> Iterator[Running]:
 
 
 def run(target: Target, script: Script) -> Run:
-    """Run a script to its end. Raises BrokerError with pgbench's words where it failed."""
+    """Run a script to its end. Raises BrokerError with pgbench's message if it failed."""
     with running(target, script) as at_work:
         at_work.ended()
         return read(at_work.folder, script.clients)
@@ -124,7 +124,7 @@ def read(folder: Path, clients: int) -> Run:
 
 
 def summed(calls: Iterable[tuple[int, int, int]], clients: int) -> Run:
-    """A run out of its calls: client, end and latency in us, those of each client in order. The rate is taken while
+    """A run from its calls: client, end and latency in us, in order for each client. The rate is taken while
     all clients were at work: from the latest first call to the earliest last one."""
     ended: list[list[int]] = [[] for _ in range(clients)]
     latencies: list[float] = []
@@ -140,7 +140,7 @@ def summed(calls: Iterable[tuple[int, int, int]], clients: int) -> Run:
 
 
 def slices(folder: Path, interval: float, count: int, skip: float = 0) -> list[Slice]:
-    """The log of a run in intervals of equal length, the first `skip` seconds left out."""
+    """The log of a run in intervals of equal length, without the first `skip` seconds."""
     calls = list(_lines(folder))
     begin = min((at - latency for _, at, latency in calls), default=0) + skip * 1_000_000
     latencies: list[list[float]] = [[] for _ in range(count)]
@@ -157,7 +157,7 @@ def slices(folder: Path, interval: float, count: int, skip: float = 0) -> list[S
 
 
 def percentile(ordered: list[float], percent: float) -> float:
-    """The value that `percent` of the ordered ones do not exceed; 0 where there are none."""
+    """The value that `percent` of the ordered values do not exceed; 0 if there are no values."""
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
 
 

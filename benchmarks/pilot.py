@@ -1,4 +1,4 @@
-"""Agents that ask a service for a job, a process each: DIRAC's own client with a proxy certificate, or plain HTTPS."""
+"""Agents that ask a service for a job, one process each: DIRAC's client with a proxy certificate, or plain HTTPS."""
 
 import http.client
 import json
@@ -16,8 +16,8 @@ from broker.laboratory.pilots import Resource
 
 GROUP = "pilots"
 NAMES = [f"pilot-{n}" for n in range(64)]
-_HOURS = 24  # that a proxy lasts
-_GONE = "Error requesting job"  # also where each job that the Matcher chose was gone
+_HOURS = 24  # lifetime of a proxy
+_GONE = "Error requesting job"  # also if each job that the Matcher chose was gone
 
 
 def proxy_of(certified: tuple[Path, Path], folder: Path) -> Path:
@@ -39,7 +39,7 @@ def proxy_of(certified: tuple[Path, Path], folder: Path) -> Path:
 
 
 def understood(resources: Iterable[Resource]) -> list[Resource]:
-    """The resources that DIRAC's Matcher takes (with a Site), without what the Matcher does not read (Banned lists)."""
+    """The resources that DIRAC's Matcher takes (with a Site), without fields that it ignores (Banned lists)."""
     return [
         {key: value for key, value in resource.items() if not key.startswith("Banned")}
         for resource in resources
@@ -79,7 +79,7 @@ def asking(url: str, proxy: Path, trusted: Path) -> Iterator[processes.Ask]:
 
 @contextmanager
 def posting(port: int, authority: Path, tokens: Sequence[str], keep: bool) -> Iterator[processes.Ask]:
-    """A client's call: match of pgbroker's own API, on a connection that is kept, or on a new one each time."""
+    """A client's call: match of pgbroker's own API, on a kept connection or on a new one each time."""
     context = ssl.create_default_context(cafile=str(authority))
     connection = http.client.HTTPSConnection("127.0.0.1", port, context=context)
     headers = {"Authorization": f"Bearer {secrets.choice(tokens)}", "Content-Type": "application/json"}

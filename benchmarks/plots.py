@@ -39,8 +39,8 @@ def main(
     results: Annotated[Path, typer.Option(help="Folder of the results (*.jsonl).")] = FOLDER / "results",
     out: Annotated[Path, typer.Option(help="Folder for the plots.")] = FOLDER / "plots",
 ) -> None:
-    """Draw clients.svg and size.svg: jobs/s of matching and of the floor. Where something was measured often, the
-    last time counts."""
+    """Draw clients.svg and size.svg: jobs/s of matching and of the floor. If something was measured several
+    times, the last time counts."""
     points = list(read(results))
     if not points:
         raise BrokerError(
@@ -65,17 +65,17 @@ def read(folder: Path) -> Iterator[Point]:
 
 
 def by_clients(points: Iterable[Point]) -> Lines:
-    """Each workload at the size at which most numbers of clients were measured."""
+    """Each workload, at its size with the most measured numbers of clients."""
     return _lines(points, "jobs", "clients", lambda jobs, measured: (measured, jobs))
 
 
 def by_size(points: Iterable[Point]) -> Lines:
-    """Each workload with the number of clients with which most sizes were measured."""
+    """Each workload, at its number of clients with the most measured sizes."""
     return _lines(points, "clients", "jobs", lambda clients, measured: (measured, clients == _USUAL_CLIENTS, clients))
 
 
 def draw(file: Path, x_label: str, lines: Lines) -> None:
-    """A plot of lines; the same lines give the same file. Raises BrokerError where matplotlib is not installed."""
+    """A plot of lines; the same lines give the same file. Raises BrokerError if matplotlib is not installed."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -106,7 +106,7 @@ def _points(table: Mapping[str, Any]) -> Iterator[Point]:
 
 
 def _lines(points: Iterable[Point], fixed: str, along: str, preference: Any) -> Lines:
-    """For each workload and kind of calls the line along one property, at the preferred value of the other."""
+    """For each workload and kind of calls, the line along one property at the preferred value of the other."""
     groups: dict[tuple[str, str], dict[int, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         groups[point.workload, point.what][getattr(point, fixed)].append((getattr(point, along), point.jobs_per_s))

@@ -1,4 +1,4 @@
-"""Clients in Python, a process each: what pgbench is to scripts, for calls of Python."""
+"""Clients in Python, one process each: they make calls of Python as pgbench runs scripts."""
 
 import multiprocessing
 import os
@@ -15,16 +15,16 @@ from benchmarks import pgbench
 from broker.errors import BrokerError
 from broker.laboratory.pilots import Resource
 
-_READY_SECONDS = 120  # that imports and connections of all clients may take
+_READY_SECONDS = 120  # for the imports and connections of all clients
 
 Ask = Callable[[Sequence[Resource]], object]
-"""One call, for one resource or several; it raises BrokerError where it fails."""
+"""One call, for one resource or several; it raises BrokerError if it fails."""
 
 
 @dataclass(frozen=True)
 class Client:
     """The work of each client: `connect` (a module's function, so that processes can import it, or a partial of one)
-    gives the call, which is made repeatedly, each time for `batch` of the requests, drawn at random."""
+    gives the call, which is repeated, each time for `batch` requests drawn at random."""
 
     connect: Callable[[], AbstractContextManager[Ask]]
     requests: Sequence[Resource]
@@ -43,7 +43,7 @@ class _Done:
 
 
 def run(client: Client, count: int) -> pgbench.Run:
-    """Run a number of clients at the same time, to their end. Raises BrokerError with the words of one that failed."""
+    """Run a number of clients at the same time, to their end. Raises BrokerError with the message of a failed one."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(count)
     pipes: list[Connection] = []
@@ -53,7 +53,7 @@ def run(client: Client, count: int) -> pgbench.Run:
             receiver, sender = context.Pipe(duplex=False)
             process = context.Process(target=_process, args=(client, number, ready, sender), daemon=True)
             process.start()
-            sender.close()  # the child's end: its death is then the pipe's end
+            sender.close()  # only the child keeps its end, so that its death closes the pipe
             pipes.append(receiver)
             processes.append(process)
         done = [_received(pipe) for pipe in pipes]
@@ -71,15 +71,15 @@ def run(client: Client, count: int) -> pgbench.Run:
 def _received(pipe: Connection) -> _Done:
     try:
         done = pipe.recv()
-    except EOFError:  # the process was killed, or failed before it could say so
+    except EOFError:  # the process was killed, or failed before it could report
         return _Done()
     assert isinstance(done, _Done)
     return done
 
 
 def _process(client: Client, number: int, ready: threading.Barrier, sender: Connection) -> None:
-    """One client. It ends at once: the clean-up of libraries is not part of a run (DIRAC deletes the queues
-    that it emptied)."""
+    """Run one client. It exits at once, since the clean-up of libraries is not part of a run (DIRAC deletes emptied
+    queues)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     try:
         with client.connect() as ask:
@@ -90,7 +90,7 @@ def _process(client: Client, number: int, ready: threading.Barrier, sender: Conn
     except BrokerError as error:
         ready.abort()
         sender.send(_Done(error=error.message))
-    except threading.BrokenBarrierError:  # another one failed, and says why
+    except threading.BrokenBarrierError:  # another client failed and reports the reason
         pass
     sender.close()
     os._exit(0)

@@ -1,4 +1,4 @@
-"""The report of a run: on the terminal, and in results/ with the machine it came from."""
+"""The report of a run: on the terminal, and in results/ with its machine."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ from benchmarks import FOLDER
 from broker import __version__
 from broker.cli.shared import output
 
-# The settings that a figure depends on.
+# The settings on which a figure depends.
 _SETTINGS = (
     "fsync synchronous_commit full_page_writes wal_compression commit_delay commit_siblings shared_buffers max_wal_size"
     " checkpoint_timeout autovacuum autovacuum_naptime jit plan_cache_mode track_functions"
@@ -37,7 +37,7 @@ _SHARES = ("cores_used", "memory_used", "above_least_cost", "of_the_floor", "fou
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; the columns are those of its first row. `facts` hold for all rows, and are for programs."""
+    """A titled table; the columns are those of its first row. `facts` hold for all rows and are for programs."""
 
     title: str
     rows: list[Row]
@@ -45,7 +45,7 @@ class Table:
 
 
 def circumstances(dsn: str, folder: Path, command: str) -> dict[str, str]:
-    """Machine, versions, settings and the command, without which a figure is worth nothing."""
+    """Machine, versions, settings and the command, without which a figure has no meaning."""
     with psycopg.connect(dsn) as connection:
         shown = {name: connection.execute(f"show {name}").fetchone() for name in _SETTINGS}
         version = connection.info.server_version
@@ -66,7 +66,7 @@ def show(tables: Sequence[Table]) -> None:
     for table in tables:
         columns = list(table.rows[0]) if table.rows else []
         rows = [[_cell(name, row[name]) for name in columns] for row in table.rows]
-        output.say(table.title)  # in a line, however narrow the table
+        output.say(table.title)  # on one line, even if the table is narrow
         output.table("", [_HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows)
 
 

@@ -1,8 +1,7 @@
-"""The peer of brokerage: PanDA's own production job broker, in a world of ours and without PanDA's database.
+"""The peer of brokerage: PanDA's own production job broker, in a world of pgbroker and without PanDA's database.
 
-PanDA's classes for sites, tasks, input and software are used as they are installed. The
-questions of its broker to a server and to the data management are answered from the world, in memory (`server.py`,
-`data.py`).
+PanDA's classes for sites, tasks, input and software are used as installed. The questions of its broker to a server and
+to the data management are answered from the world, in memory (`server.py`, `data.py`).
 """
 
 import importlib.metadata
@@ -51,7 +50,7 @@ class Panda:
         self._broker = broker(StoredData(world), Server(world))
 
     def decide(self) -> Decided:
-        """Broker each task. The making of tasks and input is not counted."""
+        """Broker each task. The time to make tasks and input is not counted."""
         made = [self._input.of(task) for task in self._tasks]
         begin = time.process_time()
         for spec, chunk in made:
@@ -60,7 +59,7 @@ class Panda:
         return Decided({spec.jediTaskID: _weights(chunk) for spec, chunk in made}, seconds)
 
     def criteria(self) -> dict[tuple[int, str], str]:
-        """The criteria tag that PanDA names last for each task and queue, from messages of which it drops none here."""
+        """The criteria tag that PanDA names last for each task and queue. No message is dropped here."""
         found: dict[tuple[int, str], str] = {}
         for task in self._tasks:
             spec, chunk = self._input.of(task)
@@ -72,12 +71,12 @@ class Panda:
 
 
 def _weights(chunk: Any) -> dict[str, float]:
-    """The candidates that the broker left in a chunk: none where it failed."""
+    """The candidates that the broker left in a chunk; none if it failed."""
     return {name: candidate.weight for name, candidate in chunk.siteCandidates.items()}
 
 
 def require() -> None:
-    """Raise BrokerError where PanDA cannot be imported."""
+    """Raise BrokerError if PanDA cannot be imported."""
     _imported()
 
 
@@ -88,7 +87,7 @@ def _imported() -> tuple[Any, Any]:
         import pandacommon.liveconfigparser
         import pandacommon.liveconfigparser.LiveConfigParser
 
-        # pandajedi still asks for the module by the name that it had as a package of its own
+        # pandajedi still imports the module by its name from the time when it was a separate package
         sys.modules.setdefault("liveconfigparser", pandacommon.liveconfigparser)
         sys.modules.setdefault("liveconfigparser.LiveConfigParser", pandacommon.liveconfigparser.LiveConfigParser)
         with tempfile.TemporaryDirectory() as home:
@@ -104,7 +103,7 @@ def _imported() -> tuple[Any, Any]:
         ) from None
 
     class Log(MsgWrapper):  # type: ignore[misc] # of a package without types
-        """PanDA's own buffer of messages, which stays here where a task finds no queue."""
+        """PanDA's own buffer of messages, which is not uploaded when a task finds no queue."""
 
         def __init__(self, *, drops: bool = True) -> None:
             super().__init__(logging.getLogger("panda.benchmark"), lineLimit=500 if drops else sys.maxsize)

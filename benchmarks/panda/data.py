@@ -1,4 +1,4 @@
-"""Tasks with their input as PanDA's objects, and the data management that PanDA's broker asks where files lie."""
+"""Tasks with their input as PanDA's objects, and the data management that tells its broker the places of files."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _NAMED = {
 
 
 class StoredData:
-    """In the place of PanDA's DDM interface; its methods have PanDA's names."""
+    """Replaces PanDA's DDM interface; its methods have PanDA's names."""
 
     def __init__(self, world: Row) -> None:
         self._datasets: Mapping[str, Row] = world["datasets"]
@@ -45,7 +45,7 @@ class StoredData:
         storage_token: object,
         complete_only: bool,
     ) -> dict[str, dict[str, list[Any]]]:
-        """By queue: the files at its storages. Copies that are not complete count where no complete one is."""
+        """By queue: the files at its storages. Incomplete copies count if there is no complete one."""
         replicas: Mapping[str, Row] = self._datasets[dataset.datasetName]["replicas"]
         complete = {name for name, replica in replicas.items() if not (check_completeness and "found" in replica)}
         found: dict[str, dict[str, list[Any]]] = {}
@@ -67,7 +67,7 @@ def _part(files: list[Any], replica: Row) -> list[Any]:
 
 
 class Input:
-    """Makes PanDA's task and input chunk of a task of the world."""
+    """Makes PanDA's task and input chunk from a task of the world."""
 
     def __init__(self, world: Row) -> None:
         self._datasets: Mapping[str, Row] = world["datasets"]

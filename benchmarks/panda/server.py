@@ -1,6 +1,6 @@
 """The answers of PanDA's server to its broker, from a world: queues, storages, statistics and configuration.
 
-The answers are made before the first task, where PanDA's server asks its database for most of them again and again.
+The answers are made before the first task; PanDA's server asks its database for most of them repeatedly.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ _LINK = {
 
 
 class Server:
-    """In the place of PanDA's TaskBuffer; its methods have PanDA's names."""
+    """Replaces PanDA's TaskBuffer; its methods have PanDA's names."""
 
     def __init__(self, world: Row) -> None:
         from pandaserver.brokerage.SiteMapper import SiteMapper
@@ -63,7 +63,7 @@ class Server:
         return self._sites
 
     def load_resource_types(self) -> list[Any]:
-        """None: they split unified queues, of which the worlds of this benchmark have none."""
+        """No types: they split unified queues, and the worlds of this benchmark have no such queues."""
         return []
 
     def get_cloud_list(self) -> list[str]:
@@ -136,7 +136,7 @@ class Server:
         return self
 
     def getQueueWithIDGshare(self, queue_id: int | None, share: str) -> Any:
-        """A queue that is a global share, as all of ours are."""
+        """A queue that is a global share, as in all worlds here."""
         from pandaserver.taskbuffer.WorkQueue import WorkQueue
 
         queue = WorkQueue()
@@ -169,7 +169,7 @@ class Server:
         return self._pilots
 
     def get_distinct_resource_types_per_site(self, task_id: int) -> dict[str, set[str]]:
-        """None: no task of the worlds of this benchmark has jobs yet."""
+        """No types: no task in the worlds of this benchmark has jobs yet."""
         return {}
 
     def ups_load_worker_stats(self) -> Row:

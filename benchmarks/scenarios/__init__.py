@@ -1,4 +1,4 @@
-"""The scenarios: a module each, with its defaults and a function `run` that gives tables."""
+"""The scenarios: one module each, with its defaults and a function `run` that returns tables."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from benchmarks.server import Server
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario: what it asks, what it does where no option says otherwise, and how it is run."""
+    """A scenario: its question, its default options, and its function."""
 
     title: str
     defaults: Options

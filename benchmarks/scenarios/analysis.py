@@ -10,12 +10,12 @@ DEFAULTS = Options(cases=((1000, 300), (500, 300)), rounds=3, clients=(1, 2))
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each case (tasks:queues), profile and number of callers: seconds and microseconds a pair."""
+    """For each case (tasks:queues), profile and number of callers: seconds, and microseconds per pair."""
     return measured(server, options, say, "analysis_job", make)
 
 
 def make(tasks: int, queues: int, setup: str) -> World:
-    """Every queue is one that analysis may take, by its slots of one core."""
+    """Analysis may use every queue, with slots of one core."""
     given = plain(grid(1, queues, 0, user_tasks=tasks, setup=setup), status="ready")
     for queue in given["queues"].values():
         cores = queue["corecount"]

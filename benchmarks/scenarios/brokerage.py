@@ -17,7 +17,7 @@ DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clien
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each case (tasks:queues) and profile: seconds and microseconds a pair; then cases of `broker evaluate`."""
+    """For each case (tasks:queues) and profile: seconds, and microseconds per pair; then cases of `broker evaluate`."""
     if options.beside:
         return compared(options, say, "production_job", make)
     with server.database() as where, database.connect(where.admin) as connection:

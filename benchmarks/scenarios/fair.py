@@ -1,4 +1,4 @@
-"""Are the draws those of the formula? Chi-square over bucket, queue, user priority and rank in ten."""
+"""Do the draws follow the formula? Chi-square tests of bucket, queue, user priority and rank in ten."""
 
 import secrets
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ _REQUESTS = 20  # drawn at random for each call, so that the distribution is the
 
 _LEVELS = "select task_queue_id, user_priority, count(*) from taskqueue.job where setup = %s and not held group by 1, 2"
 _MATCHING = "select task_queue_id, cpu_time, priority from taskqueue.matching_queues(%s, %s)"
-# The rank of a job among those of its queue and user priority, by id; nothing has changed since before the draws.
+# The rank of a job by id among the jobs of its queue and user priority, which have not changed since the draws.
 _DRAWN = """
 select q.cpu_time, q.task_queue_id, j.user_priority, j.rank, count(*)
   from bench.draw d
@@ -33,7 +33,7 @@ select q.cpu_time, q.task_queue_id, j.user_priority, j.rank, count(*)
  group by 1, 2, 3, 4
 """
 _ASPECTS = ("bucket", "queue", "user priority", "rank in ten")
-_FIRST = 10  # of a queue and user priority, of which one is drawn
+_FIRST = 10  # one of this many jobs of a queue and user priority is drawn
 
 
 class Expected:
@@ -43,7 +43,7 @@ class Expected:
         self.chances: dict[str, dict[object, float]] = {name: defaultdict(float) for name in _ASPECTS}
 
     def add(self, bucket: int, queue: int, chance: float, levels: Mapping[int, int]) -> None:
-        """A queue of a request, with the probability that it is the one, and its jobs by user priority."""
+        """Add a queue of a request, with the probability that it is drawn, and its jobs by user priority."""
         self.chances["bucket"][bucket] += chance
         self.chances["queue"][queue] += chance
         for level, of_level in draw.user_priorities(levels).items():
@@ -54,8 +54,8 @@ class Expected:
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Draws at constant composition: each match is rolled back, and what it drew is noted afterwards. The hand of its
-    queue is made void then: the next draw would take the same card of it."""
+    """Draws at constant composition: each match is rolled back, and then its job is recorded. Then the hand of its
+    queue is made void, since the next draw would take the same card from it."""
     with loading(server, options, say) as bench:
         requests = sorted_out(bench, 10 * _REQUESTS)[0][:_REQUESTS]
         bench.set_requests(requests)
@@ -74,7 +74,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _draw(bench: Bench, clients: int, draws: int) -> int:
-    """Draw about the given number of times; returns the exact number. The requests belong to the distribution tested:
+    """Draw about the given number of times; returns the exact number. The requests are part of the tested distribution:
     each run has another seed, so that two runs are two tests."""
     seed, every_request = secrets.randbelow(2**31), {"first": 1, "last": bench.requests}
     script = Script("draw.pgbench", clients, seed, every_request, max(1, draws // clients))
@@ -106,7 +106,7 @@ def _found(bench: Bench) -> dict[str, Counter[object]]:
 
 
 def _of_ten(found: Counter[object], aspect: str) -> Mapping[object, int]:
-    """Without the eleventh job, which is one of the ten while another client has one of them."""
+    """The counts without the eleventh job, which is among the ten while another client holds one of them."""
     return {value: n for value, n in found.items() if aspect != _ASPECTS[3] or value in range(1, _FIRST + 1)}
 
 

@@ -13,7 +13,7 @@ DEFAULTS = Options(cases=((1_000_000, 1_000), (1_000_000, 10_000), (10_000_000, 
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Workload U in each size, a database each, in turn. Buffers include the look-up of the request (3 or 4)."""
+    """Workload U in each size, in turn, each in its own database. Buffers include the request's look-up (3 or 4)."""
     with ExitStack() as databases:
         kinds = []
         for jobs, queues in options.cases:

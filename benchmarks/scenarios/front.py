@@ -55,7 +55,7 @@ _WARM = {
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of match: where the client connects, what it asks, and whether its driver may prepare that."""
+    """A kind of match: the client's connection, its query, and whether its driver may prepare the query."""
 
     server: str
     query: str = _MATCH
@@ -76,7 +76,7 @@ two, which is PL/Proxy alone."""
 
 @dataclass(frozen=True)
 class _Way:
-    """How calls go, and the backends that work for them: process ids by the name of the server."""
+    """A connection for calls, and the backends that work for it: process ids by the name of the server."""
 
     name: str
     connection: psycopg.Connection[Any]
@@ -122,7 +122,7 @@ def _rows(found: dict[str, list[dict[str, float]]]) -> list[Row]:
 
 @contextmanager
 def _front(bench: Bench, folder: Path | None) -> Iterator[str]:
-    """The DSN of a front of the database under measurement. Raises BrokerError where there is no PL/Proxy."""
+    """The DSN of a front of the database under measurement. Raises BrokerError without PL/Proxy."""
     bench.call(_AT_SHARD)
     with cluster.front_database(folder) as dsn:
         shards.init(dsn, [shards.Shard("a", _over_tcp(bench.where.admin.dsn))])
@@ -139,7 +139,7 @@ def _front(bench: Bench, folder: Path | None) -> Iterator[str]:
 
 
 def _over_tcp(dsn: str) -> str:
-    """As another server reaches it: by the network."""
+    """The DSN over the network, as another server uses it."""
     return make_conninfo("", **{**conninfo_to_dict(dsn), "host": "127.0.0.1"})
 
 
@@ -182,7 +182,7 @@ def _measured(way: _Way, calls: list[tuple[str, list[object]]], *, prepare: bool
 
 def _matched(way: _Way, kind: _Kind, requests: list[dict[str, Any]]) -> dict[str, float]:
     calls: list[tuple[str, list[object]]] = [(kind.query, [SETUP, Jsonb(resource)]) for resource in requests]
-    _measured(way, calls[:50], prepare=kind.prepare)  # the driver prepares, and caches fill
+    _measured(way, calls[:50], prepare=kind.prepare)  # the driver prepares its statements, and caches fill
     return _measured(way, calls, prepare=kind.prepare)
 
 

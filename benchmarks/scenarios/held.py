@@ -14,12 +14,12 @@ from benchmarks.workloads import with_hot_queue
 from broker import database
 
 DEFAULTS = Options(workload="L", jobs=1_000_000, seconds=600, interval=60)
-_WARM_UP = 2  # seconds in which connections make their plans
+_WARM_UP = 2  # seconds within which connections make their plans
 
 
 @contextmanager
 def _snapshot(where: Database) -> Iterator[None]:
-    """A session that keeps a snapshot: a report, a dump."""
+    """A session that keeps a snapshot, as a report or a dump does."""
     with database.connect(where.admin, autocommit=False) as connection:
         connection.execute("set transaction isolation level repeatable read")
         connection.execute("select count(*) from taskqueue.setting")
@@ -28,7 +28,7 @@ def _snapshot(where: Database) -> Iterator[None]:
 
 @contextmanager
 def _xid(where: Database) -> Iterator[None]:
-    """A session that has written and does not end: an agent's open transaction, a forgotten psql."""
+    """A session that has written and does not end, as an agent's open transaction or a forgotten psql."""
     with database.connect(where.admin, autocommit=False) as connection:
         connection.execute("select pg_current_xact_id()")
         yield
@@ -46,7 +46,7 @@ HOLDERS: Mapping[str, Callable[[Database], AbstractContextManager[object]]] = {
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each holder a database of its own, half of the jobs in one queue. New jobs come at the rate at which jobs
+    """Each holder has its own database, with half of the jobs in one queue. New jobs come at the rate at which jobs
     are matched, in bulk each second, and maintenance runs, as in production."""
     tables: list[Table] = []
     ends: list[Row] = []
@@ -64,7 +64,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _share_found(bench: Bench, options: Options) -> float:
-    """Share of the calls that find a job, from a warm-up at the same rate."""
+    """The share of calls that find a job, from a warm-up at the same rate."""
     run = pgbench.run(bench.where.logins["agent"], _script(bench, options, _WARM_UP))
     share = bench.matched() / run.calls
     bench.put_back()

@@ -14,7 +14,7 @@ DEFAULTS = Options(jobs=300_000, clients=(8, 32), rate=10)
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Queues of 100 jobs and one queue (its cap lifted), asked by the same generic pilots, in turn; a database each."""
+    """Queues of 100 jobs, and one queue without a cap, in turn, with the same generic pilots, in two databases."""
     say(f"loading {options.jobs:,} jobs, twice")
     with loaded(server, many_queues(), options.jobs) as many, loaded(server, one_queue(), options.jobs) as one:
         kinds = [Kind(f"{bench.queues():,} queues", bench) for bench in (many, one)]

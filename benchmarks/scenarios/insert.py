@@ -26,11 +26,11 @@ Element = dict[str, object]
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Into a loaded database. The ratio is jobs/s matched while jobs arrive to jobs/s matched while none does."""
+    """Insert into a loaded database. The ratio is jobs/s matched while jobs arrive to jobs/s without arrivals."""
     with loading(server, options, say) as bench:
         bench.ask_once()
         about = described(bench)
-        matching = _beside_matching(bench, options, say)  # first: it needs the workload as it is
+        matching = _beside_matching(bench, options, say)  # first, since it needs the unchanged workload
         return [
             Table(f"{about}; insertion, medians of {options.rounds} rounds", _inserting(bench, options, say)),
             Table(
@@ -41,7 +41,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 @contextmanager
 def arriving(bench: Bench, rate: float) -> Iterator[None]:
-    """Call `insert_job` at a rate a second, by two submitters, until the block ends."""
+    """Call `insert_job` at a rate per second, by two submitters, until the block ends."""
     script = Script("insert.pgbench", _ARRIVING_CLIENTS, SEED, _any_template(bench), seconds=86_400, rate=rate)
     with pgbench.running(bench.where.logins["submitter"], script):
         yield
@@ -77,7 +77,7 @@ def _inserting(bench: Bench, options: Options, say: Say) -> list[Row]:
 
 
 def _medians(bench: Bench, rounds: Sequence[Callable[[], tuple[int, float, list[float]]]]) -> Row:
-    """Rates and latencies of rounds that give jobs, seconds, and the latencies of their calls."""
+    """Rates and latencies from rounds with their jobs, seconds, and latencies of calls."""
     jobs_per_s, queues_per_s, p50, p99 = [], [], [], []
     for one_round in rounds:
         queues = bench.queues()
@@ -91,7 +91,7 @@ def _medians(bench: Bench, rounds: Sequence[Callable[[], tuple[int, float, list[
 
 
 def _bulk(bench: Bench, options: Options, elements: Iterator[Element], size: int) -> tuple[int, float, list[float]]:
-    """insert_jobs in one session, with about `size` jobs a call, for about the given seconds."""
+    """Call insert_jobs in one session, with about `size` jobs per call, for about the given seconds."""
     jobs, latencies = 0, list[float]()
     with database.connect(bench.where.logins["submitter"]) as connection:
         while sum(latencies) < options.seconds * 1000:
@@ -108,7 +108,7 @@ def _bulk(bench: Bench, options: Options, elements: Iterator[Element], size: int
 
 
 def _single_calls(bench: Bench, options: Options, file: str, number: int) -> tuple[int, float, list[float]]:
-    """insert_job by all clients, for the given seconds."""
+    """Call insert_job by all clients, for the given seconds."""
     clients, seconds = options.clients[0], max(1, round(options.seconds))
     script = Script(file, clients, SEED + number, _any_template(bench), seconds=seconds)
     run = pgbench.run(bench.where.logins["submitter"], script)
@@ -116,7 +116,7 @@ def _single_calls(bench: Bench, options: Options, file: str, number: int) -> tup
 
 
 def _groups(bench: Bench) -> Iterator[Element]:
-    """The groups of the workload again and again, under new ids."""
+    """The groups of the workload, repeated under new ids."""
     while True:
         for group in bench.workload.groups(bench.jobs, SEED):
             first = bench.reserve_ids(len(group["jobs"]))
@@ -125,7 +125,7 @@ def _groups(bench: Bench) -> Iterator[Element]:
 
 
 def _singles(bench: Bench) -> Iterator[Element]:
-    """Jobs of the workload in any order, under new ids, each with its requirements."""
+    """Jobs of the workload in random order, under new ids, each with its requirements."""
     templates = bench.rows("select requirements, user_priority from bench.template")
     rng = random.Random(SEED)
     while True:
@@ -134,7 +134,7 @@ def _singles(bench: Bench) -> Iterator[Element]:
 
 
 def _new(elements: Iterator[Element]) -> Iterator[Element]:
-    """The same with a SubmitPool of its own each, so that each opens a queue."""
+    """The same elements, each with its own SubmitPool, so that each opens a queue."""
     for element in elements:
         requirements = element["requirements"]
         assert isinstance(requirements, dict)

@@ -1,4 +1,4 @@
-"""A shard is killed while agents work on three shards through a front; the agents of the others are watched."""
+"""A shard is killed while agents work on three shards through a front; the agents of the other shards are watched."""
 
 import time
 
@@ -12,13 +12,13 @@ from broker.errors import BrokerError
 DEFAULTS = Options(jobs=20_000, requests=500, clients=(8,), rate=40, seconds=10, rounds=5)
 _SETUPS = {"north": "a", "south": "b", "east": "c"}
 _KILLED = "east"
-_BACK_SECONDS = 60  # in which the agents of the killed shard have to go on
+_BACK_SECONDS = 60  # within which the agents of the killed shard must continue
 
 
 def run(_: Server, options: Options, say: Say) -> list[Table]:
-    """Two tables: what the agents of the other shards, and those of the killed one, saw; and where all jobs are.
+    """Two tables: findings of the agents of the other shards and of the killed one; and the places of all jobs.
 
-    The shards are servers of their own. A round is a kill: `seconds` before it and `seconds` without the shard.
+    Each shard is a separate server. A round is one kill: `seconds` before it and `seconds` without the shard.
     """
     workload = options.make_workload()
     with cluster.started(options.folder, list(_SETUPS.values())) as place:
@@ -65,7 +65,7 @@ def _killed(shard: cluster.Shard, seen: dict[str, interleaved.Seen], seconds: fl
 
 
 def _first_call_after(up: float, seen: interleaved.Seen) -> float:
-    """When a call of the killed shard first ended after its start. Raises BrokerError where none does."""
+    """The time of the killed shard's first ended call after its restart. Raises BrokerError if none ends."""
     while time.monotonic() < up + _BACK_SECONDS:
         ends = [end for _, end in list(seen.calls) if end > up]
         if ends:

@@ -1,4 +1,4 @@
-"""match_many: requests of many agents in one transaction, by the number of requests a call."""
+"""match_many: requests of many agents in one transaction, by the number of requests per call."""
 
 from benchmarks.bench import loading
 from benchmarks.measure import Floor, Kind, by_clients
@@ -12,7 +12,7 @@ SIZES = (1, 10, 50, 200)
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """The floor, single calls, calls with 1 to 200 requests in turn; the ratio is jobs/s to the floor's."""
+    """The floor, single calls, and calls with 1 to 200 requests, in turn; the ratio is to the floor's jobs/s."""
     with loading(server, options, say) as bench:
         bench.ask_once()
         calls = [

@@ -10,7 +10,7 @@ DEFAULTS = Options(clients=(1, 4, 8, 16))
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """Floor and matching in turn, for each number of clients; the ratio is matches to the floor's."""
+    """Floor and matching in turn, for each number of clients; the ratio is matches to the floor's hand-overs."""
     with loading(server, options, say) as bench:
         say(f"asking each of {bench.requests:,} requests once")
         bench.ask_once()
@@ -20,7 +20,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def described(bench: Bench) -> str:
-    """The workload that is loaded, in words."""
+    """The loaded workload in words."""
     loaded_at = f"loaded at {bench.jobs / bench.load_seconds:,.0f} jobs/s"
     first = f", first calls of descriptions {bench.first_calls_per_s:,.0f}/s" if bench.first_calls_per_s else ""
     return f"Workload {bench.workload.letter}: {bench.jobs:,} jobs in {bench.queues():,} queues, {loaded_at}{first}"

@@ -28,7 +28,7 @@ select setup, job_id, jsonb_build_object('JDL', replace(%s, 'JOB', job_id::text)
 
 
 class Served:
-    """A kind of calls to a service, with what they cost there and in the agents."""
+    """A kind of calls to a service, with their costs in the service and in the agents."""
 
     batch = 1
 
@@ -38,7 +38,7 @@ class Served:
         self._costs: list[tuple[float, float]] = []
 
     def sample(self, clients: int, calls: int, seed: int) -> Sample:
-        """One run; raises BrokerError where no agent got a job."""
+        """One run; raises BrokerError if no agent got a job."""
         before, _ = cpu_of(None, self._pids)
         sample = self._kind.sample(clients, calls, seed)
         after, _ = cpu_of(None, self._pids)
@@ -48,7 +48,7 @@ class Served:
         return sample
 
     def costs(self, rounds: int) -> Row:
-        """Medians of the last rounds: CPU of the service and of the agents, ms a job."""
+        """Medians of the last rounds: CPU of the service and of the agents, in ms per job."""
         service, agents = map(statistics.median, zip(*self._costs[-rounds:], strict=True))
         return {"service_ms": service, "agents_ms": agents}
 

@@ -14,9 +14,9 @@ _SHARDS = ("a", "b")
 
 
 def run(_: Server, options: Options, say: Say) -> list[Table]:
-    """Two tables: the moves, each with what the agents of both setups saw; and whether all jobs are where they belong.
+    """Two tables: the moves, each with the findings of the agents of both setups; and whether all jobs are in place.
 
-    The shards are servers of their own. The setup moves to and fro, once a round.
+    Each shard is a separate server. The setup moves to and fro, once per round.
     """
     workload = options.make_workload()
     with cluster.started(options.folder, _SHARDS) as place:
@@ -37,7 +37,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _moved(place: cluster.Cluster, seen: dict[str, interleaved.Seen], shard: str, seconds: float) -> Row:
-    """One move. The setup that stays is looked at for some seconds before, and while it lasts."""
+    """One move. The setup that stays is observed for some seconds before and during the move."""
     steps: dict[str, float] = {}
 
     def step(done: str) -> None:
@@ -46,7 +46,7 @@ def _moved(place: cluster.Cluster, seen: dict[str, interleaved.Seen], shard: str
     begin = time.monotonic()
     done = place.move("moving", shard, step)
     end = time.monotonic()
-    time.sleep(1)  # in which the calls that waited come back
+    time.sleep(1)  # within which the waiting calls end
     old = [match for at, match in seen["moving"].kept if at < begin]
     with JobAgent("moving", place.agent, connections=1) as client:
         going_on = sum(client.report(match).action == "continue" for match in old)

@@ -1,4 +1,4 @@
-"""The answer to a resource that matches nothing, beside that to one that gets a job."""
+"""The answer to a resource that matches nothing, beside the answer to a resource that gets a job."""
 
 from benchmarks.bench import SEED, Bench, loading
 from benchmarks.measure import Kind, by_clients
@@ -10,7 +10,7 @@ from broker.errors import BrokerError
 from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1, 8))
-_LOOKED_AT = 2_000  # requests: enough to have some that match nothing
+_LOOKED_AT = 2_000  # requests: enough that some match nothing
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
@@ -28,9 +28,9 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def sorted_out(bench: Bench, count: int) -> tuple[list[Resource], list[Resource]]:
-    """The first requests of the workload: some that match something now, and some that match nothing.
+    """The first requests of the workload, sorted: those that match something now, and those that match nothing.
 
-    Raises BrokerError where one of them is empty.
+    Raises BrokerError if one of the two lists is empty.
     """
     something: list[Resource] = []
     nothing: list[Resource] = []

@@ -1,4 +1,4 @@
-"""Jobs packed onto rented instances: placements a second, of few shapes and all distinct, and the gap of the cost."""
+"""Jobs packed onto rented instances: placements per second for few and for only distinct shapes, and excess cost."""
 
 import random
 import statistics
@@ -36,7 +36,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _synthetic(jobs: int, shapes: int) -> list[Needs]:
-    """Cores from 0.01 to 32, memory to 128 GB; as many distinct shapes as jobs where that many are asked."""
+    """Cores from 0.01 to 32, memory to 128 GB; all shapes are distinct if there are as many as jobs."""
     draw = random.Random(SEED)
     whole = shapes < jobs
     made = [
@@ -47,7 +47,7 @@ def _synthetic(jobs: int, shapes: int) -> list[Needs]:
 
 
 def _measured(connection: psycopg.Connection[Any], needs: list[Needs], options: Options) -> Row:
-    """Medians: seconds of a schedule, and of one update of all job rows; what was rented, and how well."""
+    """Medians of the seconds of a schedule and of one update of all job rows; rented instances and their efficiency."""
     taken: list[tuple[float, float]] = []
     for _ in range(options.rounds):
         connection.execute("truncate instance.step, instance.instance")

@@ -1,4 +1,4 @@
-"""The pages of the service: how long each takes alone and beside matching, and what they cost the matching."""
+"""The pages of the service: the latency of each, alone and beside matching, and their cost to matching."""
 
 import http.client
 import itertools
@@ -35,7 +35,7 @@ from broker.laboratory import grid
 DEFAULTS = Options(jobs=1_000_000, clients=(100,), seconds=120, rate=500, rounds=5)
 _QUEUES, _TASKS = 300, 1000
 _DAY = 1440  # minutes
-_SEQUENCE = 1000  # matches of a round whose cost is measured
+_SEQUENCE = 1000  # measured matches per round
 
 _ADDRESSES = """
 with job as (
@@ -66,14 +66,14 @@ _EXPLAIN = "explain (analyze, buffers, timing off, format json) select * from ta
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the service is, and who looks."""
+    """The address of the service, and the viewer."""
 
     port: int
     token: str
 
 
 class _Browser:
-    """Somebody who looks at pages over one connection."""
+    """A viewer who opens pages over one connection."""
 
     def __init__(self, place: _Place) -> None:
         context = unverified()
@@ -81,7 +81,7 @@ class _Browser:
         self._headers = {"Authorization": f"Bearer {place.token}", "Accept": "text/html"}
 
     def open(self, path: str) -> float:
-        """Seconds until the whole page is there. Raises BrokerError for any answer but 200."""
+        """Seconds until the complete page has arrived. Raises BrokerError for any answer but 200."""
         begin = time.perf_counter()
         self._connection.request("GET", f"/setups/{SETUP}{path}", headers=self._headers)
         answer = self._connection.getresponse()
@@ -149,7 +149,7 @@ def _fill(bench: Bench, connection: psycopg.Connection[Any]) -> None:
 
 @contextmanager
 def _loops(bench: Bench) -> Iterator[None]:
-    """`broker run` with the loops that feed the pages, as they go on in production."""
+    """`broker run` with the loops that feed the pages, as in production."""
     command = [str(Path(sys.executable).with_name("broker")), "run", "maintain", "watchdog", "summarize", "sample"]
     environment = {**os.environ, "BROKER_DSN": bench.where.admin.dsn}
     process = subprocess.Popen(
@@ -175,7 +175,7 @@ def _looked(place: _Place, addresses: list[str], rounds: int) -> dict[str, list[
 
 
 def _looked_beside(place: _Place, addresses: list[str], agents: "subprocess.Popen[str]") -> dict[str, list[float]]:
-    """Two pages a second, in turn, while the agents ask."""
+    """Open two pages per second, in turn, while the agents match."""
     seen: dict[str, list[float]] = defaultdict(list)
     with ThreadPoolExecutor(1) as pool, closing(_Browser(place)) as browser:
         answer = pool.submit(lambda: agents.stdout.read() if agents.stdout else "")
@@ -206,7 +206,7 @@ def _rows(alone: dict[str, list[float]], beside: dict[str, list[float]]) -> list
 
 
 def _cost(bench: Bench, place: _Place, addresses: list[str], rounds: int) -> list[Row]:
-    """CPU and shared buffers of a match by its own backend, in rounds in turn: nobody looks, and a page a second."""
+    """CPU and shared buffers of a match by its own backend, in turn without pages and with one page per second."""
     requests = [dict(one) for one in bench.workload.requests(SEED)][:_SEQUENCE]
     found: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
     for number in range(2 * rounds):
@@ -236,7 +236,7 @@ def _looker(place: _Place, addresses: list[str]) -> Callable[[], object]:
 
 
 def _sequence(bench: Bench, requests: list[dict[str, Any]]) -> tuple[float, float]:
-    """CPU seconds of the backend a match, and shared buffers a match."""
+    """CPU seconds of the backend and shared buffers, both per match."""
     buffers = 0
     with database.connect(bench.where.admin) as connection:
         for resource in requests[:20]:

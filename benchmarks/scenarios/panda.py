@@ -1,4 +1,4 @@
-"""PanDA's own production job broker, beside pgbroker: CPU a pair of task and queue, and the candidates of each task."""
+"""PanDA's production job broker beside pgbroker: CPU per pair of task and queue, and the candidates of each task."""
 
 import statistics
 from collections import Counter
@@ -24,7 +24,7 @@ Candidates = Mapping[int, Mapping[str, float]]
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each case (tasks:queues): PanDA, a dry run and a run that assigns, in turn; then how far they agree."""
+    """For each case (tasks:queues): PanDA, a dry run and a run that assigns, in turn; then their agreement."""
     panda.require()
     costs: list[Row] = []
     decided: list[Row] = []
@@ -59,7 +59,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _world(tasks: int, queues: int, setup: str) -> World:
-    """The grid of scenario `brokerage` with those tasks that have a nucleus: others do not reach PanDA's job broker."""
+    """The grid of scenario `brokerage` with the tasks that have a nucleus: others do not reach PanDA's job broker."""
     given = make(tasks, queues, setup)
     given["tasks"] = [task for task in given["tasks"] if task["nucleus"]]
     return given
@@ -77,7 +77,7 @@ class _Sides:
     tags: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def costs(self, rounds: int, say: Say) -> list[Row]:
-        """CPU a pair, the median of rounds in turn."""
+        """CPU per pair, the median of rounds in turn."""
         used: dict[str, list[float]] = {}
         pairs = 0.0
         for number in range(rounds):
@@ -98,7 +98,7 @@ class _Sides:
         ]
 
     def _look(self) -> dict[str, float]:
-        """Keep what the run decided."""
+        """Keep the decisions of the run."""
         self.ours.clear()
         query = "select task_id, queue, weight, verdict, reason from brokerage.decision where setup = %s"
         for task, queue, weight, verdict, reason in self.measuring.connection.execute(query, [self.batch.setup]):
@@ -110,16 +110,16 @@ class _Sides:
 
 
 def differences(theirs: Mapping[tuple[int, str], str], ours: Mapping[tuple[int, str], str]) -> Counter[tuple[str, str]]:
-    """Pairs of task and queue that fail by another criterion, or fail on one side alone. Which of those that pass are
-    among the best is left to `compared`."""
+    """Pairs of task and queue that fail by different criteria, or fail on one side only. `compared` compares which
+    passing pairs are among the best."""
     both = ((theirs.get(pair, ""), tag) for pair, tag in ours.items())
     passed = ((USED if one == LESS else one, USED if other == LESS else other) for one, other in both)
     return Counter((one, other) for one, other in passed if one != other)
 
 
 def compared(theirs: Candidates, ours: Candidates) -> Row:
-    """How many tasks have the same candidates in both; where not, whether they differ only in which of several queues
-    of one weight are taken."""
+    """The number of tasks with the same candidates in both, and of tasks that differ only in the choice among queues of
+    equal weight."""
     both = [(candidates, ours.get(task, {})) for task, candidates in theirs.items()]
     unequal = [(one, other) for one, other in both if one.keys() != other.keys()]
     chance = sum(_by_chance(one, other) for one, other in unequal)
@@ -133,7 +133,7 @@ def compared(theirs: Candidates, ours: Candidates) -> Row:
 
 
 def _by_chance(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Whether as many queues, all of one weight, are on either side alone."""
+    """Whether each side has the same number of queues that the other lacks, all of equal weight."""
     alone = [[side[queue] for queue in side.keys() - rest.keys()] for side, rest in ((one, other), (other, one))]
     weights = alone[0] + alone[1]
     return len(alone[0]) == len(alone[1]) and all(isclose(weight, weights[0]) for weight in weights)

@@ -15,11 +15,11 @@ from broker.database import Target
 from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(clients=(1, 8), rounds=3)
-BATCH = 50  # resources a call of match_many
+BATCH = 50  # resources per call of match_many
 
 
 class Agents(Kind):
-    """Clients in Python, a process each: agents, or services that ask for `batch` of them in each call."""
+    """Clients in Python, one process each: agents, or services that ask for `batch` agents in each call."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Agents(Kind):
         self._connect, self._requests = connect, requests
 
     def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
-        """The calls alone."""
+        """Run only the calls."""
         return processes.run(processes.Client(self._connect, self._requests, calls, SEED + seed, self.batch), clients)
 
 
@@ -58,7 +58,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     dirac.require()
     with loading(server, options, say) as bench:
         priorities = bench.priorities()
-        bench.ask_once()  # jobs of queues with the same requirements come back to one of them
+        bench.ask_once()  # put_back returns jobs of queues with the same requirements to one of these queues
         say("loading the same into DIRAC's TaskQueueDB")
         with dirac.loaded(bench, priorities, options.folder, dirac.Peer, []) as peer:
             connect = partial(matching, bench.where.logins["agent"])

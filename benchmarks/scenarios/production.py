@@ -9,12 +9,12 @@ from benchmarks.bench import SETUP, Bench
 from broker import database
 
 _MAINTAIN_SECONDS = 5  # as sql/README.md advises
-_FORGET_AFTER = "1 minute"  # ended jobs; production keeps them longer, the benchmark looks at a steady state
+_FORGET_AFTER = "1 minute"  # of ended jobs; production keeps them longer, the benchmark needs a steady state
 
 
 @contextmanager
 def maintained(bench: Bench) -> Iterator[None]:
-    """taskqueue.maintain every five seconds, and the jobs forgotten that ended a minute ago."""
+    """Call taskqueue.maintain every five seconds, and forget the jobs that ended a minute ago."""
     with database.connect(bench.where.admin) as connection:
 
         def maintain() -> None:
@@ -27,7 +27,7 @@ def maintained(bench: Bench) -> Iterator[None]:
 
 @contextmanager
 def arrivals(bench: Bench, per_second: float) -> Iterator[None]:
-    """New jobs at a rate a second, inserted in bulk each second by a submitter."""
+    """A submitter inserts new jobs at this rate, in bulk each second."""
     text = (SCRIPTS / "arrive.sql").read_bytes()
     numbers = {"templates": bench.templates, "jobs": round(per_second)}
     with (

@@ -1,4 +1,4 @@
-"""The cost of keeping the facts of a run, and the time to decide it again, by the same and by other rules."""
+"""The cost of keeping the facts of a run, and the time to decide it again, with the same and with other rules."""
 
 import statistics
 import time
@@ -15,7 +15,7 @@ from broker.laboratory.grid import SYNTHETIC
 
 DEFAULTS = Options(cases=((1000, 300),), rounds=3)
 _MAKE = {"production_job": brokerage.make, "analysis_job": analysis.make, "production_task": tasks.make}
-_NUCLEI = 3  # a third of the candidates: as many nuclei as the scenario tasks has for that many queues
+_NUCLEI = 3  # a third of the candidates, which is the ratio of nuclei to queues in scenario tasks
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
@@ -66,7 +66,7 @@ def _measured(measuring: Measuring, batch: Batch, algorithm: str, rounds: int) -
 
 
 def _tape(measuring: Measuring) -> int:
-    """Bytes of the tables of recordings, as they are stored."""
+    """The stored bytes of the tables of recordings."""
     query = """select sum(pg_total_relation_size(inhrelid)) from pg_inherits
                 where inhparent in ('brokerage.recording'::regclass, 'brokerage.recorded_value'::regclass)"""
     [(size,)] = measuring.connection.execute(query).fetchall()
@@ -74,7 +74,7 @@ def _tape(measuring: Measuring) -> int:
 
 
 def _other_rules(measuring: Measuring, algorithm: str, profile: str) -> str:
-    """A rule of the profile that is left out in a replay: the first row rule behind the candidates."""
+    """The rule of the profile that a replay leaves out: the first row rule after the candidates."""
     query = """select rule from brokerage.rule_in_force
                 where profile = %s and algorithm = %s and kind = 'row rule' and enabled
                 order by position, rule limit 1"""
