@@ -12,8 +12,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """workload: U, L or N. requests: how many of the workload are used. jobs: number of waiting jobs. clients: numbers, one
-    after the other if the scenario takes several. seconds: length of a run. rounds: of measurements in turn.
+    """workload: U, L or N. requests: number of requests used. jobs: number of waiting jobs. clients: numbers, one after
+    the other if the scenario takes several. seconds: length of a run. rounds: of measurements in turn.
     rate: calls a second of all clients together. interval: seconds per line of a timeline. draws: in all.
     cases: (jobs, queues), one after the other. folder: of the servers' data; None means the temporary folder.
     beside: another checkout to compare with this one."""

@@ -51,8 +51,8 @@ class Batch:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of the agents: for how many seconds they ask, and that each n-th job of an agent is short and ends at
-    once; the others stay leased. Agent k draws its resources with seed + k."""
+    """The plan of the agents. They ask for a number of seconds. Each n-th job of an agent is short and ends at once; the
+    others stay leased. Agent k draws its resources with seed + k."""
 
     setup: str
     target: Target
@@ -63,7 +63,7 @@ class Plan:
 
 
 class Agents:
-    """A set of agents that work within the `with` statement. All begin together, when every process is ready."""
+    """A set of agents that work within the `with` statement. All begin together once every process is ready."""
 
     def __init__(self, plan: Plan, agents: int, processes: int | None = None) -> None:
         count = max(1, min(agents, processes or os.cpu_count() or 1))
@@ -123,10 +123,10 @@ class _Call:
 
 
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
-    """One process with one agent per seed, each in a thread with a connection of its own."""
+    """One process with one agent per seed, each in a thread with its own connection."""
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call reports its own error
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
-    groups: set[str] = set()  # a sample of these was sent
+    groups: set[str] = set()  # a sample of the calls was sent
     with JobAgent(plan.setup, plan.target, connections=len(seeds)) as agent:
         agents = [threading.Thread(target=_work, args=(plan, seed, agent, done), daemon=True) for seed in seeds]
         begin.wait(timeout=60)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from broker.laboratory.simulation import Run, Step
 
-_SITES = 12  # shown live
-_OTHER_LINES = 8  # lines of the live display beside the sites
+_SITES = 12  # sites shown live
+_OTHER_LINES = 8  # lines of the live display besides the sites
 _GAP = 4  # columns between its two parts
-_LINES = 24  # lines of a run that is not on a terminal
+_LINES = 24  # lines of a run without a terminal
 
 
 def watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
@@ -55,7 +55,7 @@ def _words(step: "Step") -> str:
 
 
 def _picture(run: "Run", step: "Step", passed: float, console: "Console") -> "RenderableType":
-    """As many of the largest sites as the terminal has lines for, beside the jobs by status."""
+    """The largest sites, as many as fit on the terminal, beside the jobs by status."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -1,5 +1,5 @@
-"""The demos of matching, brokerage and instances, a module each. broker.laboratory.commands.demo shows them. Each run
-has a setup of its own, which stays for inspection; setups of runs more than an hour old are removed.
+"""The demos of matching, brokerage and instances, one module each. broker.laboratory.commands.demo shows them. Each run
+has its own setup, which stays for inspection; setups of runs that are more than an hour old are removed.
 """
 
 import secrets
@@ -20,7 +20,7 @@ def new_name(connection: Connection, name: str | None = None) -> str:
     for (old,) in connection.execute(
         "select setup from monitor.setup where setup like 'demo-%%' and created_at < now() - interval '1 hour'"
     ).fetchall():
-        with suppress(psycopg.Error):  # somebody is using it: the next run removes it
+        with suppress(psycopg.Error):  # the setup is in use: the next run removes it
             connection.execute("select taskqueue.remove_setup(%s)", [old])
     name = name or draw_name()
     connection.execute("select lifecycle.set_settings(%s, '{\"loops\": []}')", [name])

@@ -14,7 +14,7 @@ _WAVES = 10
 
 
 def run(connection: Connection, setup: str, samples: int) -> Iterator[Row]:
-    """Add the steps of the samples in up to ten waves, schedule after each, and give the figures of each wave."""
+    """Add the steps of the samples in up to ten waves, schedule after each, and yield the figures of each wave."""
     types, steps = catalogue.shipped_types(), catalogue.steps()
     world.load(connection, [{"instance_types": types}], setup)
     sample = [{"task": _TASK, "cpu": step.cpu, "ram": step.ram} for step in steps for _ in range(step.jobs)]
@@ -28,7 +28,7 @@ def run(connection: Connection, setup: str, samples: int) -> Iterator[Row]:
 
 
 def finish_half(connection: Connection, setup: str) -> Row:
-    """Finish every second step, schedule, and give the figures."""
+    """Finish every second step, schedule, and return the figures."""
     half = "select step_id from monitor.instance_step where setup = %s and state = 'placed' and step_id %% 2 = 0"
     connection.execute(f"select count(*) from instance.finish_steps(%s, array({half}))", [setup, setup])
     return _scheduled(connection, setup)

@@ -87,7 +87,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """No job twice, none lost: each inserted id is in exactly one place, and no agent's answer is missing there."""
+        """Whether no job is doubled or lost: each inserted id has exactly one place, and no answer is missing."""
         together = self.waiting + self.leased + self.ended
         return (
             self.inserted == self.rows == self.distinct == together
@@ -114,7 +114,7 @@ def resources(seed: int) -> Iterator[Resource]:
 
 
 def new_setup(connection: Connection, name: str | None = None) -> str:
-    """A setup for this run, with LHCb's buckets and shares, by default with an unused name."""
+    """Make a setup for this run, with LHCb's buckets and shares; by default its name is new."""
     setup = new_name(connection, name)
     table = lhcb.table()
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, table.cpu_buckets))
@@ -158,9 +158,9 @@ def run(plan: Plan, agents: int, work: Work) -> Generator[Batch, None, None]:
 
 @contextmanager
 def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
-    """Do the background work of a setup every second, in a thread with connections of its own.
+    """Do the background work of a setup every second, in a thread with its own connections.
 
-    Yields an event that is set when the server is gone; this thread notices that first.
+    Yields an event that is set when the server has stopped; this thread notices it first.
     """
     over, gone = threading.Event(), threading.Event()
 
@@ -184,7 +184,7 @@ def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
 
 
 def _answers(target: Target) -> bool:
-    """Whether the server accepts connections now or in half a second: after a crash it is soon back."""
+    """Whether the server accepts connections now or in half a second, since it restarts soon after a crash."""
     for pause in (0.5, 0):
         with suppress(ConnectError), connect(target):
             return True

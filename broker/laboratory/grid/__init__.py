@@ -5,13 +5,13 @@ site is named SYN-<country>-<number>, and queues, storages, datasets, users and 
 These properties are lifelike:
 
 - the kinds of queues and their limits, with the usual exceptions (offline, without pilots, unpublished, reserved);
-- nuclei hold most of the data, satellites hold some or have no storage of their own and use a nucleus's;
+- nuclei hold most of the data, satellites hold some, or have no storage and use a nucleus's;
 - waiting jobs follow running ones, with some queues full, some empty, some links blocked or busy;
-- the usual mix of tasks, a few of which no queue can take, each for a reason of its own;
+- the usual mix of tasks, a few of which no queue can take, each for a different reason;
 - a few users have most of the tasks of users, and some are over a cap or a quota.
 
-Times are hours before the clock of the database, so that a world does not age. Each part draws from a random stream of
-its own, so another number of tasks does not change queues and links.
+Times are hours before the clock of the database, so that a world does not age. Each part draws from its own
+random stream, so the number of tasks does not change queues and links.
 """
 
 import random

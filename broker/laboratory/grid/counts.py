@@ -28,7 +28,7 @@ def make_statistics(rng: random.Random, queues: Sequence[Queue], nuclei: Sequenc
 
 
 def _counts(rng: random.Random, queue: Queue, share: str, size: float, nucleus: str) -> Iterator[Row]:
-    """The counts of a share that runs on this many cores; the ratio of waiting to running jobs differs by share."""
+    """The counts of a share that uses this many cores; the ratio of waiting to running jobs differs by share."""
     waiting = weighted(rng, {"none": 4, "few": 30, "many": 21, "too many": 15 if queue.place.nucleus else 45})
     low, high = {"none": (0, 0), "few": (0.1, 0.8), "many": (0.8, 1.9), "too many": (2.1, 5)}[waiting]
     stuck = rng.random() < 0.02

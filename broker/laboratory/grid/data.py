@@ -9,7 +9,7 @@ from broker.laboratory.grid.sites import Place, Queue
 
 _MEBIBYTE = 1024**2
 PSEUDO_DATASETS = ("syn.pseudo.evgen.n20", "syn.pseudo.evgen.n50", "syn.pseudo.evgen.n100")
-GENERATED_EVENTS = 1_000  # a job
+GENERATED_EVENTS = 1_000  # per job
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def resource_type_of(cores: int, memory: int) -> str:
 
 
 def _reading(rng: random.Random, supply: _Supply, kind: str, **split: int) -> Row:
-    """The input of a task, and a nucleus that mostly has it."""
+    """The input of a task, and a nucleus that usually has it."""
     item = rng.choice(supply.data[kind])
     row: Row = {"input": [item.name], "split": split}
     homes = [home for home in item.homes if home in supply.nuclei]
@@ -230,7 +230,7 @@ def _container(rng: random.Random, supply: _Supply) -> Row:
 
 
 def _full_chain(rng: random.Random, supply: _Supply) -> Row:
-    """A nucleus, mostly a bare one; any nucleus if there is no bare one."""
+    """A nucleus, usually a bare one; any nucleus if there is no bare one."""
     row = _simul(rng, supply)
     row["split"]["fullChain"] = rng.choice((1, 2, 3))
     return row | {"nucleus": rng.choice(supply.bare or supply.nuclei)}

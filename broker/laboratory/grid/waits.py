@@ -1,4 +1,4 @@
-"""Jobs of users that ran lately, and their waiting times, by which queues are classified."""
+"""Recent jobs of users, with the waiting times by which queues are classified."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""A grid in fast motion: tasks arrive, are brokered, wait for their input, and run at sites where things go wrong.
+"""A grid in fast motion: tasks arrive, are brokered, wait for their input, and run at sites with failures.
 
 Everything is synthetic except the system under test: the database takes every decision, through the public calls of an
-operator and of JobAgents. scenario.py describes a simulation, supply.py makes its grid, engine.py runs it by the calls
-of calls.py, figures.py sums up the results, files.py writes them.
+operator and of JobAgents. scenario.py describes a simulation, supply.py makes its grid, engine.py runs it with the
+calls of calls.py, figures.py sums up the results, files.py writes them.
 """
 
 from broker.laboratory.simulation.calls import Calls

@@ -15,8 +15,8 @@ from broker.client.call import jsonb
 from broker.database import Connection
 from broker.laboratory.simulation.supply import Row
 
-MOST = 1_000  # jobs a match
-_MANY = 5_000  # reports a call
+MOST = 1_000  # jobs per match
+_MANY = 5_000  # reports per call
 _BROKERS = {"production_task": "broker_tasks", "production_job": "broker_jobs", "analysis_job": "broker_analysis"}
 
 
@@ -25,7 +25,7 @@ class Calls:
     calls."""
 
     def __init__(self, connection: Connection, setup: str) -> None:
-        """Begin without calls."""
+        """Start with no calls counted."""
         self.connection = connection
         self.setup = setup
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -75,7 +75,7 @@ class Calls:
         self._do("clock", "select resource.set_clock(%s, %s)", self.setup, now)
 
     def load(self, part: Row) -> None:
-        """Add to the world, or change it."""
+        """Add rows to the world, or change rows."""
         with self._timed("load"):
             world.load(self.connection, [part], self.setup, merge=True)
 
@@ -106,7 +106,7 @@ class Calls:
             self._do("set_replica", "select workload.set_replica(%s, %s, %s)", self.setup, dataset, storage)
 
     def activate(self) -> int:
-        """Let jobs whose input is there wait in TaskQueues; return their number."""
+        """Let jobs whose input has arrived wait in TaskQueues; return their number."""
         rows = self._rows("activate", "select status, jobs from lifecycle.activate(%s, 100000)", self.setup)
         return int(dict(rows)["activated"])
 
@@ -121,11 +121,11 @@ class Calls:
         return self._rows("match", query, self.setup, jsonb(resource), limit, seed)
 
     def schedule(self) -> None:
-        """Pack the jobs that wait at queues of kind cloud onto instances; give back the instances that have none."""
+        """Pack the jobs that wait at queues of kind cloud onto instances; release the instances without jobs."""
         self._do("schedule", "call instance.schedule(%s)", self.setup)
 
     def instances(self) -> list[Row]:
-        """Rented machines, including machines that were given back."""
+        """Rented machines, including released ones."""
         return self._dicts("instances", "select * from monitor.instance where setup = %s order by instance_id")
 
     def placed(self) -> list[tuple[int, int]]:
@@ -182,7 +182,7 @@ class Calls:
         return {name: int(self._rows("faults", query, self.setup)[0][0]) for name, query in queries.items()}
 
     def leases(self) -> int:
-        """Jobs that agents have."""
+        """The jobs that agents hold."""
         return int(self._rows("faults", "select count(*) from monitor.lease where setup = %s", self.setup)[0][0])
 
     def remove(self) -> None:

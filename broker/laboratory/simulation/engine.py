@@ -1,7 +1,7 @@
-"""A run: tasks arrive, brokers work, input moves, agents at the sites ask, jobs run and end, and things go wrong.
+"""A run: tasks arrive, brokers work, input moves, agents at the sites ask, jobs run and end, and troubles happen.
 
 The engine makes steps of simulated minutes (Scenario.tick); events within a step happen at its end. All draws follow
-from the seed. Nothing here looks into tables: see calls.py for the calls.
+from the seed. The engine reads no table: calls.py has its calls.
 """
 
 import heapq
@@ -16,11 +16,11 @@ from broker.laboratory.simulation.scenario import Scenario, Trouble
 from broker.laboratory.simulation.supply import Queue, Row, Supply, Task
 
 BEGIN = datetime(2026, 1, 5, tzinfo=UTC)
-_HEARTBEAT = 60  # minutes between two of a job
+_HEARTBEAT = 60  # minutes between two heartbeats of a job
 _WATCH = 5  # minutes from one run of the background work to the next
 _SPREAD = 0.3  # sigma of the lognormal of wall times and memory around the tasks' figures
 _STARTING = (1, 5)  # minutes from the match to the start
-_BLACK_HOLE = 1  # minutes that a job survives there
+_BLACK_HOLE = 1  # minutes that a job survives at a black hole
 _STREAMS = 4  # transfers at full speed on a link
 
 
@@ -95,7 +95,7 @@ class Run:
     tasks: int = 0
 
     def __post_init__(self) -> None:
-        """Begin with nothing running."""
+        """Start without running jobs."""
         self._rng = random.Random(f"{self.seed} run")
         self._events: list[tuple[float, int, str, int, str]] = []
         self._number = 0
@@ -133,7 +133,7 @@ class Run:
         self.calls.begin(self.supply.world, scenario.shares, BEGIN, scenario.profile, trial)
 
     def go(self) -> Iterator[Step]:
-        """Run to the end; yield each step when it is over."""
+        """Run to the end; yield each step when it has ended."""
         for minute in range(0, self.minutes + 1, self.scenario.tick):
             self.calls.set_clock(BEGIN + timedelta(minutes=minute))
             self._trouble(minute)
@@ -147,7 +147,7 @@ class Run:
                 if self.calls.activate():
                     self._empty.clear()
             if minute % _WATCH < self.scenario.tick:
-                if minute:  # a grid without running jobs would be rebrokered as a whole
+                if minute:  # all jobs of a grid without running jobs would be rebrokered
                     self.calls.watch()
                     self._empty.clear()
                 self._states = self.calls.counts()
@@ -182,7 +182,7 @@ class Run:
                 self.calls.load({"links": links})
 
     def _switch(self, site: str | None, status: str, minute: int) -> None:
-        """Set the status of a site's queues. The agents of a site that goes offline die silently with their jobs."""
+        """Set the status of a site's queues. When a site goes offline, its agents die silently with their jobs."""
         queues = {queue.name for queue in self.supply.queues if queue.site == site}
         if queues:
             self.calls.load({"queues": {name: {"status": status} for name in sorted(queues)}})
@@ -198,7 +198,7 @@ class Run:
         arriving: list[Task] = []
         while self._due > 0 and any(self.supply.arrivals.values()):
             task = self.supply.task(self._rng)
-            # the next one arrives after a time drawn around the time for which this one keeps the cores busy
+            # the time to the next task is drawn around the time for which this task keeps the cores busy
             self._due -= task.core_hours / self.supply.cores * self._rng.expovariate(1)
             arriving.append(task)
         if arriving:
@@ -218,7 +218,7 @@ class Run:
         self._new_input = True
 
     def _send(self, task: Task, queue: str, minute: int) -> bool:
-        """Start the transfer of input to a queue; return whether some of it has to travel."""
+        """Start the transfer of input to a queue; return whether some of it has to be transferred."""
         storages = self.supply.disks[queue]
         travels = False
         for name in task.row["input"]:
@@ -243,7 +243,7 @@ class Run:
         return links.get((source, target)) or links.get((target, source)) or self.scenario.mbps
 
     def _move(self, minute: int) -> None:
-        """Advance the transfers, of which some arrive. Transfers on a link share it."""
+        """Advance the transfers and store the arrived ones. Transfers on a link share it."""
         network = self.active(minute, "network")
         factor = network.factor if network else 1.0
         sharing = Counter(transfer.link for transfer in self._transfers.values() if transfer.begun <= minute)
@@ -264,8 +264,8 @@ class Run:
             self._new_input = True
 
     def _ask(self, minute: int) -> None:
-        """Let agents with free slots ask, site after site, in random order; remaining slots ask as one. An agent that
-        found nothing asks again only after jobs came into TaskQueues: it would find nothing before.
+        """Let agents with free slots ask, site after site, in random order; remaining slots ask together. An agent
+        that found nothing asks again only after jobs came into TaskQueues.
         """
         for queue in self._rng.sample(self.supply.queues, len(self.supply.queues)):
             if queue.cloud or self.active(minute, "offline", queue.site):
@@ -343,7 +343,7 @@ class Run:
         heapq.heappush(self._events, (minute, self._number, what, job.id, job.attempt))
 
     def _happen(self, minute: int) -> None:
-        """Make the starts, heartbeats and ends that are due. An agent stops if its job is to be killed or its lease is
+        """Carry out the due starts, heartbeats and ends. An agent stops if its job is to be killed or its lease is
         gone."""
         due: dict[str, list[Job]] = {"start": [], "beat": [], "end": []}
         while self._events and self._events[0][0] <= minute:

@@ -62,7 +62,7 @@ def _part(some: float, whole: float) -> float | None:
 
 
 def _busy(run: Run, waiting: Mapping[str, Sequence[int]]) -> Row:
-    """Goal 1, all CPUs busy. where_jobs_waited: of the cores for which their queue had a job, running or waiting."""
+    """Goal 1, all CPUs busy. where_jobs_waited: counts cores for which their queue had a running or waiting job."""
     used = there = wanted = 0
     for queue, cores in run.used.items():
         none = [0] * len(cores)
@@ -89,7 +89,7 @@ def _quantiles(values: Sequence[float]) -> Row:
 
 
 def band_of(priority: int) -> str:
-    """The band that a priority is in."""
+    """The band of a priority."""
     return next(name for name, least in BANDS.items() if priority >= least)
 
 
@@ -119,7 +119,7 @@ def _shares(run: Run, rows: Sequence[Row]) -> Row:
     """Goal 3, allocations and priorities respected.
 
     by_share: fractions of the used core hours, and targets among shares that had jobs. away: the fraction of the core
-    hours that went to other shares than the targets say. overtaken: matched jobs that were overtaken by a job of the
+    hours that went to other shares than in the targets. overtaken: matched jobs that were overtaken by a job of the
     same queue, share and cores that came later and had a lower priority.
     """
     had = {row["gshare"] for row in rows}
@@ -263,7 +263,7 @@ def _troubles(run: Run) -> list[Row]:
 
 
 def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> Row:
-    """Check that each job exists once, ended or not, that each part of a task's input is the work of one job, and that
+    """Check that each job exists once, ended or not, that each part of a task's input belongs to one job, and that
     counts are right."""
     states = Counter(row["status"] for row in rows)
     alive = sum(number for status, number in states.items() if status not in ENDS)

@@ -52,7 +52,7 @@ class Scenario:
     backlog: hours of work that wait at the beginning. pace: factor on the CPU time of production. user_part: fraction
     of tasks of users. files: maximal number of files of a dataset. failing: probability that a job fails; silent: that
     its agent dies silently; unstarted: that an agent never starts its job. cycle: minutes from one run of the brokers
-    to the next. tick: minutes of a step. mbps: throughput of links that have none. shares: targets, in percent. demand:
+    to the next. tick: minutes of a step. mbps: default throughput of links. shares: targets, in percent. demand:
     factors on the arriving work of shares; without factors it is proportional to the targets. clouds: sites that are
     clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs. boot:
     minutes from the request of an instance to its first request for jobs. profile: decides in the setup, and its base

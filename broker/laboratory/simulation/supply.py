@@ -18,8 +18,8 @@ Row = dict[str, Any]
 
 _LEFT_OUT = ("statistics", "to_running_rate", "remaining_work", "user_queue_statistics", "jobs", "users", "tasks")
 _POOL = 240  # tasks of which each arrival is a copy
-_LARGEST = 10_000  # cores of a queue at most: the part of a large machine that one gets
-_USUAL_POWER = 15.0  # HS06 of a core, for how much work a task is
+_LARGEST = 10_000  # the largest number of cores of a queue: a share of a large machine
+_USUAL_POWER = 15.0  # HS06 of a core, to compute the work of a task
 _FIRST_TASK = 60_000_001
 
 
@@ -98,7 +98,7 @@ class Supply:
         return ranked[wanted - 1] if 1 <= wanted <= len(ranked) else None
 
     def task(self, rng: random.Random) -> Task:
-        """An arriving task: a copy of a task of the pool, with an id of its own."""
+        """An arriving task: a copy of a task of the pool, with its own id."""
         [gshare] = rng.choices(list(self.arrivals), list(self.arrivals.values()))
         drawn = rng.choice(self.pool[gshare])
         self.made += 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from broker.database import Target
 
 app = typer.Typer(invoke_without_command=True)
-_LOADED = 20_000  # jobs loaded in a second
+_LOADED = 20_000  # jobs loaded per second
 _OTHER = 10  # seconds for the start, the summary and the proof
 
 
