@@ -1,8 +1,8 @@
 r"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` prints each fault, exit code 1 if any.
 
-Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines tells why in the comment
-at its head: `-- Long because ...`. A backslash in a text is written E'\\': in other texts a caller decides what a
-backslash means (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The test
+Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines gives the reason in the
+comment at its head: `-- Long because ...`. A backslash in a text is written E'\\': in other texts a caller's setting
+decides its meaning (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The test
 tests/core/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
 """
 
@@ -17,14 +17,14 @@ LONGEST_FILE = 150
 LONG_FILE = 100
 MOST_FILES = 40
 
-# Lists that nobody reads as one piece: an entry a table, or a grant.
+# Lists that nobody reads as a whole: one entry per table, or per grant.
 LISTS = re.compile(r"migrations/baseline/\w+\.sql|sql/roles\.sql")
-# Comments and texts: what stands in a comment is no text.
+# Comments and texts: a quote within a comment begins no text.
 TEXT = re.compile(r"--[^\n]*|\be'(?:[^'\\]|''|\\.)*'|(?P<plain>'(?:[^']|'')*')", re.IGNORECASE | re.DOTALL)
 
 
 def faults(root: Path = ROOT) -> Iterator[str]:
-    """Every fault below a folder, a line each."""
+    """Every fault below a folder, one line each."""
     files = [*sorted((root / "sql").rglob("*.sql")), *sorted((root / "migrations" / "baseline").glob("*.sql"))]
     for path in files:
         yield from _of_file(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """Gather the pages of the repository for the site: `python .ci/site/stage.py FOLDER`, and make its menu.
 
-Pages stand where their readers look for them: broker/docs, sql/, and the top of the repository. The site has them in
-one tree, so their links to each other are rewritten. A link to a file that is no page leads to the file's place in the
-repository, by the project URL of pyproject.toml; where there is none, the link is left as its words.
+Pages are where their readers look for them: broker/docs, sql/, and the top of the repository. The site has them in one
+tree, so their links to each other are rewritten. A link to a file that is not a page leads to the file in the
+repository, by the project URL of pyproject.toml; without a URL, only the words of the link remain.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-# Place in the repository -> place on the site; the longest that fits counts.
+# Place in the repository -> place on the site; the longest matching entry counts.
 PLACES = {
     "broker/docs": "",
     "broker": "python",
@@ -25,7 +25,7 @@ PLACES = {
     "benchmarks": "benchmarks",
     "": "",
 }
-# The menu: title -> pages on the site, by what their paths begin with. A page stands where most of its path fits.
+# The menu: title -> beginnings of pages' paths on the site. A page belongs to its longest matching beginning.
 MENU = {
     "Home": ["index.md", "contents.md"],
     "Tutorial": ["tutorial/"],
@@ -41,7 +41,7 @@ _FENCE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.MULTILINE | re.DOTALL)
 
 
 def sources() -> list[PurePosixPath]:
-    """The pages of the repository, below places that the site has."""
+    """The pages of the repository that the site has."""
     found = [ROOT.glob("*.md")]
     found += [(ROOT / top).rglob("*.md") for top in ("broker", "sql", "migrations", "benchmarks")]
     paths = sorted(PurePosixPath(path.relative_to(ROOT).as_posix()) for some in found for path in some)
@@ -55,20 +55,20 @@ def images() -> list[PurePosixPath]:
 
 
 def place(path: PurePosixPath) -> PurePosixPath:
-    """Where a page or an image stands on the site."""
+    """The place of a page or an image on the site."""
     top = max((top for top in PLACES if path.is_relative_to(top or ".")), key=len)
     inside = path.relative_to(top or ".")
     if path == PurePosixPath("README.md"):
         return PurePosixPath("index.md")
     if path == PurePosixPath("broker/docs/README.md"):
-        return PurePosixPath("contents.md")  # beside index.md a README.md is left out
+        return PurePosixPath("contents.md")  # a README.md is left out if there is an index.md
     if path.name == "README.md":
         inside = inside.with_name("index.md")
     return PurePosixPath(PLACES[top]) / inside
 
 
 def rewritten(text: str, page: PurePosixPath, places: dict[PurePosixPath, PurePosixPath], repository: str) -> str:
-    """The text of a page with its links as they are on the site."""
+    """The text of a page with its links rewritten for the site."""
 
     def link(found: re.Match[str]) -> str:
         mark, words, target = found.groups()
@@ -81,7 +81,7 @@ def rewritten(text: str, page: PurePosixPath, places: dict[PurePosixPath, PurePo
         if meant in places:
             return f"{mark}[{words}]({_relative(places[meant], places[page])}{sharp}{anchor})"
         if not (ROOT / meant).exists():
-            return found[0]  # the strict build names it
+            return found[0]  # the strict build reports it
         return f"{mark}[{words}]({repository}/blob/main/{meant}{sharp}{anchor})" if repository else words
 
     parts = _FENCE.split(text)
@@ -121,7 +121,7 @@ def on_config(config: Any) -> Any:
 
 
 def _beginning(page: str) -> str:
-    """The entry of the menu that a page stands below."""
+    """The entry of the menu to which a page belongs."""
     entries = [entry for value in MENU.values() for inner in _entries(value) for entry in inner]
     return max((entry for entry in entries if page.startswith(entry)), key=len)
 
@@ -131,7 +131,7 @@ def _entries(value: Any) -> Iterator[list[str]]:
 
 
 def _menu(part: dict[str, Any], pages: dict[str, str], folder: Path) -> list[Any]:
-    """The menu as mkdocs wants it, without titles that have no pages."""
+    """The menu in the form for mkdocs, without titles that have no pages."""
     found: list[Any] = []
     for title, value in part.items():
         if isinstance(value, dict):

@@ -51,8 +51,8 @@ class Batch:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of the agents. They ask for a number of seconds. Each n-th job of an agent is short and ends at once; the
-    others stay leased. Agent k draws its resources with seed + k."""
+    """The plan of the agents. They ask for a number of seconds. Each n-th job of an agent is short and ends at once;
+    the others stay leased. Agent k draws its resources with seed + k."""
 
     setup: str
     target: Target
