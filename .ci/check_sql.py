@@ -2,8 +2,8 @@ r"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` 
 
 Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines gives the reason in the
 comment at its head: `-- Long because ...`. A backslash in a text is written E'\\': in other texts a caller's setting
-decides its meaning (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The test
-tests/core/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
+decides its meaning (standard_conforming_strings). No folder of sql/, broker/ or tests/ holds more than 40 files. The
+test tests/core/structure/test_sql_style.py and the pre-commit hook run this program; it needs only Python.
 """
 
 import re

@@ -37,9 +37,9 @@ def main(
         typer.Option(help="Another checkout with its own .venv, in turn with this: brokerage, analysis, tasks."),
     ] = None,
     dsn: Annotated[str | None, typer.Option(help="A server; else one of our own, thrown away at the end.")] = None,
-    folder: Annotated[Path | None, typer.Option(help="Where our own server's data lies during the run.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Folder for the data of our own server during the run.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value of our own server, beside its settings.")
+        list[str] | None, typer.Option("--set", help="name=value: a further setting of our own server.")
     ] = None,
     results: Annotated[Path, typer.Option(help="Folder to which the results are written.")] = FOLDER / "results",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -49,9 +49,9 @@ def main(
     if workload is not None:
         _one_of(workload, WORKLOADS, "--workload")
     if not all("=" in pair for pair in settings or []):
-        raise typer.BadParameter(f"{', '.join(settings or [])}: name=value is wanted", param_hint="--set")
+        raise typer.BadParameter(f"{', '.join(settings or [])}: write name=value", param_hint="--set")
     if dsn and settings:
-        raise typer.BadParameter("the settings of a server given are its owner's", param_hint="--set")
+        raise typer.BadParameter("only the owner of a given server sets its settings", param_hint="--set")
     given: dict[str, Any] = {
         "workload": workload, "jobs": jobs, "requests": requests, "seconds": seconds, "rounds": rounds,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The server that is measured, one of our own or one given, and the databases and logins of a run on it."""
+"""The measured server, our own or a given one, and the databases and logins of a run on it."""
 
 import itertools
 import os
@@ -26,7 +26,7 @@ LOGINS = {"agent": ["agent"], "submitter": ["submitter"], "both": ["agent", "sub
 
 @dataclass(frozen=True)
 class Database:
-    """A database with pgbroker: for who made it, and for the plain logins (LOGINS)."""
+    """A database with pgbroker: the targets of its owner and of the plain logins (LOGINS)."""
 
     admin: Target
     logins: Mapping[str, Target]
@@ -38,7 +38,7 @@ class Database:
 
 @dataclass
 class Server:
-    """A server on which databases and roles can be made; all that is made goes at the end."""
+    """A server on which databases and roles can be made; all of them are removed at the end."""
 
     admin: Target
     _password: str = field(default_factory=lambda: secrets.token_urlsafe(18), repr=False)
@@ -57,7 +57,7 @@ class Server:
             self._execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
     def remove_logins(self) -> None:
-        """Drop the logins; their databases are gone."""
+        """Drop the logins, after their databases."""
         for kind in LOGINS:
             self._execute(sql.SQL("drop role if exists {}").format(sql.Identifier(_login_name(kind))))
 
@@ -81,7 +81,7 @@ class Server:
 
 @contextmanager
 def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[Server]:
-    """An embedded server, durable as always, in a new folder below `folder`; it is removed at the end.
+    """An embedded server with the usual durability, in a new folder below `folder`; it is removed at the end.
 
     `settings` are added to the embedded server's own.
     """
@@ -95,9 +95,9 @@ def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[Server]:
     try:
         try:
             running = embedded.up(home, settings=settings)
-        except EmbeddedError as error:  # its hint names a log that goes, too
+        except EmbeddedError as error:  # its hint names a log that is also removed
             raise BrokerError(error.message, "is every --set right?" if settings else None) from None
-        superuser = {"user": embedded.SUPERUSER, "password": running.superuser_password}  # checkpoints, settings
+        superuser = {"user": embedded.SUPERUSER, "password": running.superuser_password}  # for checkpoints and settings
         yield Server(Target(make_conninfo(running.socket_dsn, **superuser), "embedded"))
     finally:
         embedded.down(home)
@@ -106,8 +106,8 @@ def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[Server]:
 
 @contextmanager
 def given(dsn: str) -> Iterator[Server]:
-    """The server that `dsn` names; what it holds is not touched. The login must be allowed to create databases and
-    roles."""
+    """The server that `dsn` names; its existing content is not touched. The login must be allowed to create databases
+    and roles."""
     server = Server(database.resolve(dsn))
     try:
         yield server

@@ -1,11 +1,11 @@
-"""A cluster of fronts and shards in simulated time: what each waits for, and which is used up first.
+"""A cluster of fronts and shards in simulated time: the waits of calls, and the resource that is used up first.
 
-A turn is what an agent does with a job: its calls one after the other, each through a front to the shard of its setup.
-A call takes CPU at the front, at the shard, and at the front once more; its commit waits for a flush of the shard,
-which serves all commits that came before it began. Each way between machines takes a hop.
+A turn consists of an agent's calls for one job, one after the other, each through a front to the shard of its setup. A
+call takes CPU at the front, at the shard, and again at the front; its commit waits for a flush of the shard, which
+serves all commits that came before the flush began. Each way between machines takes a hop.
 
-A machine serves the earliest call first, on whichever core is free. The CPU of a call varies by a lognormal law. There
-are no locks, checkpoints, vacuum or full pools of connections in it, and no call fails.
+A machine serves the earliest call first, on whichever core is free. The CPU of a call has a lognormal distribution. The
+simulation has no locks, checkpoints, vacuum or full pools of connections, and no call fails.
 """
 
 import heapq
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.pgbench import percentile
 
-_WARM_UP = 0.2  # part of the time that is not looked at
+_WARM_UP = 0.2  # part of the time that is not evaluated
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Layout:
-    """Machines. weights: the share of the load of each shard. together: one machine does everything, agents included.
+    """Machines. weights: the share of the load of each shard. together: one machine does everything, even the agents.
 
-    hop: seconds of a way between machines. flush: seconds of a flush. variation: standard deviation of a call's CPU to
-    its mean. others: cores of each machine that other programs use.
+    hop: seconds of a way between machines. flush: seconds of a flush. variation: standard deviation of a call's CPU
+    over its mean. others: cores of each machine that other programs use.
     """
 
     weights: Sequence[float]
@@ -51,7 +51,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Load:
-    """Turns that come by a Poisson process of a rate, or clients that make one turn after the other."""
+    """Turns of a Poisson process with a rate, or clients that make one turn after the other."""
 
     calls: Sequence[Call]
     rate: float = 0.0
@@ -61,7 +61,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Turns a second, latencies of a turn in ms, and the used part of the machines: each front's, each shard's."""
+    """Turns per second, latencies of a turn in ms, and the used part of each front and of each shard."""
 
     rate: float
     p50_ms: float
@@ -86,7 +86,7 @@ class _Machine:
     next_ends: float = 0.0
 
     def committed(self, now: float, flush: float) -> float:
-        """When a commit of this moment is on the disk: with the next flush that begins."""
+        """The time at which a commit of this moment is on the disk: the end of the next flush that begins."""
         if now >= self.next_ends:
             self.flush_ends = self.next_ends = now + flush
         else:
@@ -102,7 +102,7 @@ _Turn = Iterator[_Step]
 
 
 class _Run:
-    """One simulated time; its events in order."""
+    """One simulation, with its events in order."""
 
     def __init__(self, layout: Layout, load: Load, seed: int) -> None:
         self._layout = layout
@@ -144,7 +144,7 @@ class _Run:
         return self.everything if self._layout.together else _Machine(self._layout.cores, speed)
 
     def _go_on(self, turn: _Turn, machine: _Machine | None) -> None:
-        """A turn has ended a step, on a machine or without; begin its next, and what waited for the machine."""
+        """A step of a turn has ended: begin the turn's next step, and the next step that waits for the machine, if any."""
         if machine:
             machine.busy -= 1
             if machine.queue:
@@ -203,8 +203,8 @@ def simulate(layout: Layout, load: Load, seed: int = 1) -> Outcome:
 def spread(setups: int, skew: float, shards: int, *, known: bool) -> list[float]:
     """The share of each shard, where the n-th setup has a share of n to the minus skew.
 
-    known: the shares are known when setups are placed, the largest first where the least is; else they come in any
-    order and go where the fewest setups are, as `broker cluster place` does.
+    known: the shares are known when setups are placed, the largest first on the least loaded shard. Otherwise setups
+    come in random order and go to the shard with the fewest setups, as `broker cluster place` does.
     """
     shares = [n**-skew for n in range(1, setups + 1)]
     if not known:

@@ -26,24 +26,24 @@ from broker.laboratory.pilots import Resource
 
 DEFAULTS = Options(jobs=100_000, requests=500, clients=(8,), seconds=4, rounds=3)
 _SHARDS = {"setup_1": "a", "setup_2": "b", "setup_3": "c"}
-_CALLS = 400  # of each kind, to know what a call costs
+_CALLS = 400  # calls of each kind, to measure the cost of a call
 _BATCH = 1000  # jobs of an insertion
 _BATCHES = 10
-_PARTS = (0.3, 0.6, 0.9)  # of the rate that clients without a pause reach
+_PARTS = (0.3, 0.6, 0.9)  # parts of the rate that clients without a pause reach
 _SIZES = (1, 3, 10, 100)
 _SETUPS_A_SHARD = 10
-_SKEW = 0.5  # the n-th setup has a share of n to the minus that
+_SKEW = 0.5  # the n-th setup has a share of n to the power of minus this
 _FULL = 0.7  # the part of the hottest shard's cores that is used
-_TURNS = 40_000  # of a simulated case
+_TURNS = 40_000  # turns of a simulated case
 
 Costs = Mapping[str, Call]
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """A run of pgbench: all turns, and those of its second half, when each connection has made its first calls.
+    """A run of pgbench: all turns, and the turns of its second half, after the first calls of each connection.
 
-    spent: CPU seconds, by who spent them. others: the cores that other programs used during the run.
+    spent: CPU seconds by server or program. others: the cores that other programs used during the run.
     """
 
     run: pgbench.Run
@@ -57,7 +57,7 @@ class _Measured:
 
 
 def run(_: Server, options: Options, say: Say) -> list[Table]:
-    """Three tables: what calls cost, measured beside simulated, and clusters of several sizes by simulation."""
+    """Three tables: costs of calls, measured beside simulated figures, and simulated clusters of several sizes."""
     workload = options.make_workload()
     requests = workload.requests(SEED)
     with cluster.started(options.folder, list(_SHARDS.values())) as place:
@@ -95,7 +95,7 @@ def run(_: Server, options: Options, say: Say) -> list[Table]:
 
 
 def _bring_requests(place: cluster.Cluster, requests: Sequence[Resource]) -> None:
-    """A table at the front, from which pgbench takes descriptions."""
+    """Make a table at the front, from which pgbench takes descriptions."""
     with database.connect(place.front) as front:
         front.execute("create schema bench")
         front.execute("create table bench.request (n int primary key, resource jsonb not null)")
@@ -107,7 +107,7 @@ def _bring_requests(place: cluster.Cluster, requests: Sequence[Resource]) -> Non
 
 def _pgbench(place: cluster.Cluster, requests: int, shards: int, seconds: float, *, clients: int,
              rate: float | None = None) -> _Measured:  # fmt: skip
-    """Turns through the front on the first of the shards, for twice the seconds."""
+    """Run turns through the front on the first shards, for twice the seconds."""
     variables = {"requests": requests, "shards": shards}
     script = pgbench.Script("front.pgbench", clients, SEED, variables, seconds=max(1, round(2 * seconds)), rate=rate)
     before, begin = _clocks(place), time.monotonic()
@@ -122,7 +122,7 @@ def _pgbench(place: cluster.Cluster, requests: int, shards: int, seconds: float,
 
 
 def _clocks(place: cluster.Cluster) -> dict[str, float]:
-    """CPU seconds so far, of the machine as a whole, the servers, the agents that have ended and this program."""
+    """CPU seconds so far, of the whole machine, the servers, the ended agents and this program."""
     children, own = (resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF))
     return {
         **place.cpu(),
@@ -163,7 +163,7 @@ def _costs(place: cluster.Cluster, requests: Sequence[Resource], jobs: int) -> t
 def _backends(target: Target, shard: Target, setup: str) -> Iterator[tuple[psycopg.Connection[Any], list[int]]]:
     """A connection to the front, and the processes that work for it at the front and at the shard."""
     with database.connect(target) as connection, database.connect(shard) as there:
-        for _ in range(10):  # PL/Proxy connects, and psycopg prepares
+        for _ in range(10):  # PL/Proxy connects, and psycopg prepares its statements
             connection.execute("select from taskqueue.payloads(%s, '[]')", [setup])
         query = (
             "select pid from pg_stat_activity where usename = %s and pid <> pg_backend_pid()"
@@ -182,13 +182,13 @@ def _noted(found: dict[str, Call], name: str, backends: list[int], number: int) 
 
 
 def _private_mb(pid: int) -> float:
-    """The memory that a process shares with nobody, in MB."""
+    """The private memory of a process, in MB."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
 
 
 def _scaled(costs: Costs, run: _Measured) -> Costs:
-    """The calls of a turn as they cost the servers as a whole, and the agents, in a run."""
+    """The calls of a turn, with their costs in a run to the complete servers and the agents."""
     turn = [call for name, call in costs.items() if name != "insertion"]
     front = run.each("front") / sum(call.front for call in turn)
     shard = run.each("shards") / sum(call.shard for call in turn)
@@ -200,7 +200,7 @@ def _scaled(costs: Costs, run: _Measured) -> Costs:
 
 
 def _this_machine(alone: _Measured, calls: Costs) -> Layout:
-    """The machine, with a flush that takes what of one client's turn is no CPU, and the variation of its turns."""
+    """The machine: a flush takes the part of one client's turn that is not CPU; the variation is that of its turns."""
     latencies = [one / 1000 for one in alone.run.latencies[: math.ceil(len(alone.run.latencies) * 0.999)]]
     turn = [call for call in calls.values() if call.commits]
     rest = statistics.mean(latencies) - sum(call.agent + call.front + call.shard for call in turn)
@@ -210,10 +210,10 @@ def _this_machine(alone: _Measured, calls: Costs) -> Layout:
 
 def _compared(place: cluster.Cluster, options: Options, model: tuple[Layout, Costs], requests: int,
               say: Say) -> tuple[list[Row], _Measured]:  # fmt: skip
-    """Rows of medians, and the run to which costs are fitted: of the rounds, the median one.
+    """Rows of medians, and the run of the median round, to which costs are fitted.
 
-    A round's first run, clients without a pause on one shard, has the costs for the simulation of its other runs. Other
-    programs have the cores that they took while clients made no pause: of fewer calls they take what is left over.
+    A round's first run, clients without a pause on one shard, gives the costs for the simulation of its other runs.
+    Other programs get the cores that they took while clients made no pause: with fewer calls they take unused cores.
     """
     layout, backends = model
     pairs: dict[tuple[int, float | None], list[tuple[_Measured, Outcome]]] = {}

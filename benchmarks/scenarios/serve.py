@@ -1,4 +1,4 @@
-"""The service over HTTP: agents in an open loop that match, report and finish, and what the database knows of it."""
+"""The service over HTTP: agents in an open loop that match, report and finish, compared with the database."""
 
 import itertools
 import json
@@ -24,16 +24,16 @@ from benchmarks.serving.service import agents_at_work, cpu_of, service, tokens_o
 from broker import database
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1000,), seconds=60, rate=500, rounds=1)
-_SLICE = 10.0  # seconds: stalls show in the p99 of the slices, not in the median of them
-_FIRST_NEW = 500_000_000  # ids of the jobs that refill what is matched
+_SLICE = 10.0  # seconds: stalls show in the p99 of slices, not in the median of these p99
+_FIRST_NEW = 500_000_000  # ids of the jobs that replace matched ones
 
 _LOST = """
 select count(*) from unnest(%s::bigint[]) f(job_id)
  where not exists (select from taskqueue.ended e where e.setup = %s and e.job_id = f.job_id and e.outcome = 'finished')
 """
 
-# The job waits since before the first call and was not taken until the end, so each of these answers was wrong. A job
-# that was taken later is not seen here.
+# The job was waiting before the first call and was never taken, so each of these answers was wrong. Jobs that were
+# taken later are not found here.
 _IS_FALSE = """
 select exists (select from taskqueue.matching_queues(%s, %s::jsonb) q
                  join taskqueue.job j on j.setup = %s and j.task_queue_id = q.task_queue_id
@@ -42,7 +42,7 @@ select exists (select from taskqueue.matching_queues(%s, %s::jsonb) q
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each number of agents: latency of a match from when it was due, CPU by process, and what was lost."""
+    """For each number of agents: latency of a match from its due time, CPU by process, and lost jobs."""
     with loading(server, options, say) as bench:
         bench.ask_once()
         rows = [_measured(bench, agents, options, say) for agents in options.clients for _ in range(options.rounds)]
@@ -77,8 +77,8 @@ def _measured(bench: Bench, agents: int, options: Options, say: Say) -> Row:
 
 
 def false_answers(connection: psycopg.Connection, nothing: Mapping[str, int], first_new: int) -> int:
-    """How many answers without a job were wrong; `nothing`: how many there were, by description. Jobs from `first_new`
-    on came while agents asked."""
+    """The number of wrong answers without a job. nothing: the number of all such answers, by description. Jobs from
+    `first_new` on came while agents asked."""
     return sum(
         count
         for description, count in nothing.items()
@@ -87,7 +87,7 @@ def false_answers(connection: psycopg.Connection, nothing: Mapping[str, int], fi
 
 
 def slow_slices(latencies: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """When the slices of the measurement began whose p99 is above a second, and that p99 in seconds."""
+    """The slices of the measurement whose p99 is above a second: their begin, and the p99 in seconds."""
     return [(begin, p99) for begin, p99 in _p99_of_slices(latencies) if p99 > 1]
 
 
@@ -123,7 +123,7 @@ def _row(agents: int, options: Options, seen: dict[str, Any], connecting: list[f
 
 @contextmanager
 def refilled(bench: Bench, rate: float) -> Iterator[None]:
-    """Jobs come at the rate at which they are matched, in a batch each second, out of the workload's groups."""
+    """Jobs come at the rate at which they are matched, in a batch each second, from the workload's groups."""
     templates = [group["requirements"] for group in bench.workload.groups(max(1000, int(rate)), SEED)]
     numbers = itertools.count(_FIRST_NEW + int(time.time()) % 1_000_000 * 100_000)
     with database.connect(bench.where.logins["submitter"]) as connection:

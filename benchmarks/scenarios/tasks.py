@@ -10,11 +10,11 @@ DEFAULTS = Options(cases=((1000, 100), (500, 100)), rounds=3, clients=(1, 2))
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
-    """For each case (tasks:nuclei), profile and number of callers: seconds and microseconds a pair."""
+    """For each case (tasks:nuclei), profile and number of callers: seconds, and microseconds per pair."""
     return measured(server, options, say, "production_task", make)
 
 
 def make(tasks: int, nuclei: int, setup: str) -> World:
-    """Three queues a nucleus; those of panda2026's job check are the ones at nuclei, three in four."""
+    """Three queues per nucleus; the job check of panda2026 uses the queues at nuclei, three in four."""
     given = grid(1, 3 * nuclei, tasks, nuclei=nuclei, setup=setup)
     return plain(given, status="assigning", label="managed", nucleus=None)

@@ -1,4 +1,4 @@
-"""Changes of a job's status: by the function that makes them, and by an agent's report, beside the floor."""
+"""Changes of a job's status: with the function that makes them, and with an agent's report, beside the floor."""
 
 import time
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from benchmarks.report import Row, Table
 from benchmarks.server import Server
 
 DEFAULTS = Options(jobs=1_000, clients=(1, 8), seconds=6, rounds=3)
-JOBS = 100_000  # of transitions.sql: 10,000 a client
+JOBS = 100_000  # of transitions.sql: 10,000 per client
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Change:
     bench: Bench
     file: str
     batch: int = 1
-    available: int = 10 * JOBS  # in_turn takes a tenth at most: once over all jobs
+    available: int = 10 * JOBS  # in_turn takes a tenth at most, which is all jobs once
     trial: int = 200
     counts: list[int] = field(default_factory=list)
     unfolded: list[int] = field(default_factory=list)

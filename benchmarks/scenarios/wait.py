@@ -1,4 +1,4 @@
-"""Idle agents that wait at the service by long polls: what they cost, and how fast a job that comes is handed over."""
+"""Idle agents that wait at the service by long polls: their cost, and the time until an arriving job is handed over."""
 
 import json
 import random
@@ -25,11 +25,11 @@ from broker import database
 from broker.errors import BrokerError
 
 DEFAULTS = Options(jobs=100_000, clients=(10_000,), seconds=60, rate=10, rounds=1)
-_JOBS = 200  # that come, at the rate
+_JOBS = 200  # jobs that come, at the rate
 _WAIT = 300.0  # seconds of a long poll
-_SITES = 100  # descriptions, as many as sites
-_GROUP = "waits"  # no job of the workload is of this group
-_SETTLE = 6.0  # seconds until all that just began to wait has been looked at
+_SITES = 100  # sites, each with one description
+_GROUP = "waits"  # no job of the workload belongs to this group
+_SETTLE = 6.0  # seconds until all new waiting requests have been checked
 _FIRST = 700_000_000
 
 
@@ -96,7 +96,7 @@ def _read(waiters: "subprocess.Popen[str]", came: dict[int, float]) -> None:
 
 
 def _insert(bench: Bench, rate: float) -> dict[int, float]:
-    """Insert jobs one by one; when each was committed."""
+    """Insert jobs one by one; returns the time of each commit."""
     chance = random.Random(SEED)
     committed: dict[int, float] = {}
     with psycopg.connect(bench.where.logins["submitter"].dsn, autocommit=True) as connection:

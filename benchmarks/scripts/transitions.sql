@@ -1,4 +1,5 @@
--- Jobs that agents have, a hundred thousand and with them their leases; and the floor for a change of status: one row updated by its key, one row of history, commit.
+-- A hundred thousand jobs that agents hold, with their leases; and the floor for a change of status: one row updated by
+-- its key, one row of history, commit.
 drop schema if exists change cascade;
 create schema change;
 create table change.job (setup text, job_id bigint, status text, modified timestamptz, queue text, gshare text, label text, user_name text, task_id bigint, number bigint,

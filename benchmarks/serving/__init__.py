@@ -1,1 +1,1 @@
-"""Agents that ask the service over HTTP, in a process of their own, and what is looked up afterwards."""
+"""Agents that ask the service over HTTP, in a separate process, and checks after the run."""

@@ -1,9 +1,9 @@
-"""Agents in an open loop: each asks for a job at its times, whatever became of the call before.
+"""Agents in an open loop: each asks for a job at its times, whatever the result of the previous call.
 
 `python -m benchmarks.serving.agents` reads a plan (JSON) on its standard input. Its standard output has the line
-`connected` when all agents have a connection, and then what they saw. An agent keeps one connection. It matches,
-reports once, finishes, and waits for its next time. Where it is late, it asks at once; the latency of a match counts
-from the time that was due.
+`connected` when all agents have a connection, and then their findings. An agent keeps one connection. It matches,
+reports once, finishes, and waits for its next time. If it is late, it asks at once; the latency of a match counts from
+its due time.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _FIRST = b"GET /healthz/live HTTP/1.1\r\nHost: service\r\n\r\n"
 
 
 def unverified() -> ssl.SSLContext:
-    """TLS to a service of this machine, whatever its certificate."""
+    """TLS to a service of this machine, without a check of its certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -30,7 +30,7 @@ def unverified() -> ssl.SSLContext:
 
 
 def post(setup: str, token: str, path: str, body: Any) -> bytes:
-    """A call of a setup as it goes over the connection."""
+    """The bytes of a call of a setup."""
     text = json.dumps(body).encode()
     return (
         f"POST /api/v1/setups/{setup}/{path} HTTP/1.1\r\nHost: service\r\n"
@@ -40,19 +40,19 @@ def post(setup: str, token: str, path: str, body: Any) -> bytes:
 
 
 def open_many_files() -> None:
-    """Open as many files as the account may: each agent has a connection."""
+    """Raise the limit of open files, since each agent has a connection."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the service is, who asks how often and how long, and what each asks with."""
+    """The port and setup of the service, the agents' number, rate and duration, and their tokens and descriptions."""
 
     port: int
     setup: str
     agents: int
-    rate: float  # matches a second of all agents
+    rate: float  # matches per second of all agents
     seconds: float
     tokens: list[str]
     descriptions: list[dict[str, Any]]
@@ -60,15 +60,15 @@ class Plan:
 
 @dataclass
 class Seen:
-    """Findings of the agents: when a match was due and how long it took, answers by call and status, and the jobs."""
+    """Findings of the agents: due times and latencies of matches, answers by call and status, and the jobs."""
 
     latencies: list[tuple[float, float]] = field(default_factory=list)  # due, in seconds of the measurement; latency
     answers: Counter[str] = field(default_factory=Counter)
     matched: list[tuple[int, str]] = field(default_factory=list)  # jobs and attempts of all matches
     finished: list[int] = field(default_factory=list)  # jobs whose end was acknowledged
     nothing: Counter[str] = field(default_factory=Counter)  # matches without a job, by description (JSON)
-    late: int = 0  # calls that were due while the call before was under way
-    cpu: float = 0.0  # seconds that this process took while it measured
+    late: int = 0  # calls that were due while the previous call was under way
+    cpu: float = 0.0  # CPU seconds of this process during the measurement
 
 
 class Line(asyncio.Protocol):
@@ -136,9 +136,9 @@ class Agent:
         return post(self._plan.setup, self._token, path, body)
 
     async def connect(self) -> Line:
-        """The connection, opened again where it was lost.
+        """The connection, opened again if it was lost.
 
-        A request goes over it at once: the service closes a connection that has none in its first 20 seconds.
+        A request is sent at once: the service closes a connection without a request in its first 20 seconds.
         """
         if self._line is None or not self._line.is_open:
             loop = asyncio.get_running_loop()
@@ -147,7 +147,7 @@ class Agent:
         return self._line
 
     async def run(self, begin: float, end: float) -> None:
-        """Cycles from `begin` to `end`, in seconds of the loop's clock."""
+        """Run cycles from `begin` to `end`, in seconds of the loop's clock."""
         loop = asyncio.get_running_loop()
         self._begin = begin
         period = self._plan.agents / self._plan.rate
@@ -206,7 +206,7 @@ async def measure(plan: Plan) -> Seen:
 
 
 def main() -> None:
-    """Measure by the plan on the standard input."""
+    """Run the plan from the standard input."""
     open_many_files()
     plan = Plan(**json.load(sys.stdin))
     json.dump(vars(asyncio.run(measure(plan))), sys.stdout)

@@ -1,4 +1,4 @@
-"""A test authority, and the certificates that it signs. Keys are elliptic, the cheapest ones for a handshake."""
+"""A test authority, and the certificates that it signs. Keys are elliptic, which makes handshakes cheapest."""
 
 import hashlib
 import ipaddress

@@ -1,4 +1,4 @@
-"""`broker serve` with TLS, as a process of its own, on a database of a benchmark."""
+"""`broker serve` with TLS, as a separate process, on a database of a benchmark."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def service(
     bench: Bench, connection: psycopg.Connection[Any], certified: tuple[Path, Path] | None = None
 ) -> Iterator[tuple[int, list[int]]]:
     """`broker serve` with TLS, on a free port: the port, and its processes. `certified`: a certificate and its key,
-    else it makes its own."""
+    otherwise it makes its own."""
     password = secrets.token_urlsafe(18)
     connection.execute(sql.SQL("alter role {} login password {}").format(sql.Identifier(_LOGIN), sql.Literal(password)))
     dsn = make_conninfo(bench.where.admin.dsn, user=_LOGIN, password=password)
@@ -82,8 +82,8 @@ def service(
 def agents_at_work(
     bench: Bench, port: int, tokens: list[str], agents: int, options: Options
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Agents with TLS that ask at the rate of the options, a process of their own; all are connected. Its standard
-    output is what they saw. Raises BrokerError where it failed."""
+    """Agents with TLS in a separate process, which ask at the rate of the options; all are connected. Its standard
+    output has their findings. Raises BrokerError if it failed."""
     descriptions = [dict(one) for one in bench.workload.requests(SEED)]
     plan = Plan(port, SETUP, agents, options.rate, options.seconds, tokens, descriptions)
     words = [sys.executable, "-m", "benchmarks.serving.agents"]
@@ -102,7 +102,7 @@ def agents_at_work(
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """A free port of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

@@ -1,7 +1,7 @@
 """Agents that wait for jobs by long polls.
 
 `python -m benchmarks.serving.waiters` reads a plan (a line of JSON) on its standard input, writes `parked` when all
-agents wait, and a line of JSON for each job that is handed over: its id and when it came. It ends with its input.
+agents wait, and a line of JSON for each job that is handed over: its id and its time. It ends with its input.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from typing import Any
 
 from benchmarks.serving.agents import Line, open_many_files, post, unverified
 
-_AT_ONCE = 100  # connections that are made together
+_AT_ONCE = 100  # connections made at the same time
 
 
 @dataclass(frozen=True)
 class Waiters:
-    """Where the service is, and with what each agent waits: a token, a description, and the seconds of a request."""
+    """The port of the service, and each agent's token and description, and the seconds of a request."""
 
     port: int
     setup: str
@@ -30,7 +30,7 @@ class Waiters:
 
 
 async def _wait(plan: Waiters, number: int, context: ssl.SSLContext) -> None:
-    """One agent: it asks, and asks again when it has an answer."""
+    """One agent, which asks again after each answer."""
     loop = asyncio.get_running_loop()
     _, line = await loop.create_connection(Line, "127.0.0.1", plan.port, ssl=context)
     description = plan.descriptions[number % len(plan.descriptions)]

@@ -1,4 +1,4 @@
-"""The workloads: what waits, who asks, and how the setup is configured for it. Seeds are fixed."""
+"""The workloads: the waiting jobs, the requests, and the configuration of the setup. Seeds are fixed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,9 @@ from broker.laboratory.lhcb import Group
 from broker.laboratory.pilots import Resource
 
 LHCB_REQUESTS = 20_000
-_FROZEN = {"share_delay": 100_000_000}  # three years: shares would be computed in vain, priorities.sql overrules them
+_FROZEN = {"share_delay": 100_000_000}  # three years: computing shares is useless, since priorities.sql overrules them
 _NO_CAP = {"queue_size": 100_000_000}
-_HOT_BUCKET = 2_000_000  # seconds; above all of LHCb's and what its pilots offer
+_HOT_BUCKET = 2_000_000  # seconds; above all buckets of LHCb and all offers of its pilots
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class OwnerGroup:
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload: `groups(jobs, seed)` gives its TaskQueues, `requests(seed)` the descriptions, each asked as often.
+    """A workload: `groups(jobs, seed)` gives its TaskQueues, `requests(seed)` its equally frequent descriptions.
 
-    `settings` are the setup's own; with `fixed_priorities`, queues have those of priorities.sql, not those of shares.
+    `settings` are the setup's own; with `fixed_priorities`, queues have the priorities of priorities.sql.
     """
 
     letter: str
@@ -72,7 +72,7 @@ def uniform_in(jobs_a_queue: int) -> Workload:
 
 
 def many_queues() -> Workload:
-    """Workload U, asked by generic pilots that all find something: what one hot queue is compared with."""
+    """Workload U with generic pilots that all find something, for comparison with one hot queue."""
     generic = pilots.Mix(private=0, processors=0, banned=0, no_site=0, nothing=0)
     return replace(_uniform(), letter="U generic", requests=partial(uniform.requests, mix=generic))
 
@@ -83,9 +83,9 @@ def one_queue() -> Workload:
 
 
 def with_hot_queue(workload: Workload) -> Workload:
-    """The workload, of which one more queue holds half of the jobs, and is what half of the calls are for.
+    """The workload with one more queue, which holds half of the jobs and gets half of the calls.
 
-    The queue is alone in a CPU bucket above all others, and half of the pilots have the time for it.
+    The queue is alone in a CPU bucket above all others, and half of the pilots have enough time for it.
     """
 
     def groups(jobs: int, seed: int) -> Iterator[Group]:

@@ -11,9 +11,9 @@
 | owners | 500 in 50 groups, none of them JobSharing |
 | user priorities | as U |
 
-Of the 400 tags the most wanted are given by processors (MultiProcessor, 8Processors, ...); the others are names
-(tag.006 ... tag.400: software, data at hand, accelerators). Each queue names a SubmitPool of its own, so that two that
-happen to be equal stay two; matching does not read it.
+The most wanted of the 400 tags are those of processors (MultiProcessor, 8Processors, ...); the others are names
+(tag.006 ... tag.400: software, local data, accelerators). Each queue names its own SubmitPool, so that two equal queues
+stay two; matching does not read it.
 
 Requests come from worker nodes. Each site has 1 to 5 kinds of them. A kind offers 1 to 3 platforms and 0 to 30 of the
 named tags (both by the weights above, so that nodes have what jobs want), has 1, 4, 8, 16, 32 or 64 processors, and 2
@@ -44,7 +44,7 @@ OWNERS = {f"group_{g:02d}": [f"/DC=org/CN=user {g:02d}{u}" for u in range(10)] f
 
 
 class _Zipf:
-    """Names of which the n-th has the weight 1/n."""
+    """Names; the n-th has the weight 1/n."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
@@ -76,8 +76,8 @@ _NODE_TAGS = _Zipf(NAMED_TAGS)
 
 
 def groups(jobs: int, seed: int = 0) -> Iterator[Group]:
-    """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from 1. Below 20,000 jobs each
-    job has a queue of its own."""
+    """The workload at a size of `jobs`: one group per TaskQueue, job ids counting from 1. Below 20,000 jobs each
+    job has its own queue."""
     rng = random.Random(seed)
     first = 1
     for number in range(min(QUEUES, jobs)):

@@ -11,12 +11,12 @@
 | owners | 50 in 5 groups, 2 of them JobSharing |
 | user priorities | 1..10 with weights 30, 10, 10, 10, 20, 5, 5, 3, 2, 5 |
 
-Half of the queues ask for nothing but an owner and a CPU time, and there are only 200 such pairs. So that they stay
-queues of their own, each queue names a SubmitPool of its own, which matching does not read.
+Half of the queues ask for nothing but an owner and a CPU time, and there are only 200 such pairs. So that
+queues stay separate, each queue names its own SubmitPool, which matching does not read.
 
 Big sites are in more queues and send more pilots: the weight of the n-th is 1/sqrt(n), for queues and requests.
 There are 20,000 requests: sites by weight, CPUTime log-uniform over all buckets, 1-3 platforms, 10 % private pilots,
-20 % with processors, 5 % with banned lists, 5 % without Site, 5 % that match nothing (broker/pilots.py).
+20 % with processors, 5 % with banned lists, 5 % without Site, 5 % that match nothing (laboratory/pilots.py).
 """
 
 import random
@@ -41,7 +41,7 @@ LEVEL_WEIGHTS = [30, 10, 10, 10, 20, 5, 5, 3, 2, 5]
 
 
 def groups(jobs: int, seed: int = 0, jobs_a_queue: int = JOBS_A_QUEUE) -> Iterator[Group]:
-    """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from 1."""
+    """The workload at a size of `jobs`: one group per TaskQueue, job ids counting from 1."""
     rng = random.Random(seed)
     first = 1
     while first <= jobs:
