@@ -21,22 +21,22 @@ _NAMES = ", ".join(SCENARIOS)
 
 def main(
     *,
-    scenario: Annotated[str, typer.Option(help=f"What to measure: {_NAMES}.")] = "match",
+    scenario: Annotated[str, typer.Option(help=f"Scenario to measure: {_NAMES}.")] = "match",
     workload: Annotated[str | None, typer.Option(help=f"Workload: {', '.join(WORKLOADS)}.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=100, help="Jobs that wait.")] = None,
-    requests: Annotated[int | None, typer.Option(min=1, help="Of the workload's requests the first so many.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=100, help="Number of waiting jobs.")] = None,
+    requests: Annotated[int | None, typer.Option(min=1, help="Number of the workload's requests to use.")] = None,
     clients: Annotated[str | None, typer.Option(help="Numbers of clients, one after the other: 1,4,8,16.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0.01, help="Length of a run.")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of what is measured in turn.")] = None,
-    rate: Annotated[float | None, typer.Option(min=1, help="Calls a second: held, insert.")] = None,
-    interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds of a line: held.")] = None,
-    draws: Annotated[int | None, typer.Option(min=100, help="Draws: fair.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of measurements in turn.")] = None,
+    rate: Annotated[float | None, typer.Option(min=1, help="Calls per second: held, insert.")] = None,
+    interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds per line: held.")] = None,
+    draws: Annotated[int | None, typer.Option(min=100, help="Number of draws: fair.")] = None,
     cases: Annotated[str | None, typer.Option(help="Sizes as jobs:queues, one after the other: flat.")] = None,
     beside: Annotated[
         Path | None,
-        typer.Option(help="Another checkout with its own .venv, in turn with this: brokerage, analysis, tasks."),
+        typer.Option(help="Another checkout with its own .venv, in turn with this one: brokerage, analysis, tasks."),
     ] = None,
-    dsn: Annotated[str | None, typer.Option(help="A server; else one of our own, thrown away at the end.")] = None,
+    dsn: Annotated[str | None, typer.Option(help="A server; by default our own, removed at the end.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Folder for the data of our own server during the run.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="name=value: a further setting of our own server.")

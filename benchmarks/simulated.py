@@ -144,7 +144,7 @@ class _Run:
         return self.everything if self._layout.together else _Machine(self._layout.cores, speed)
 
     def _go_on(self, turn: _Turn, machine: _Machine | None) -> None:
-        """A step of a turn has ended: begin the turn's next step, and the next step that waits for the machine, if any."""
+        """A step of a turn has ended: begin the turn's next step, and the step that waits for the machine, if any."""
         if machine:
             machine.busy -= 1
             if machine.queue:
