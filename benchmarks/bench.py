@@ -1,4 +1,4 @@
-"""A database under measurement: loading a workload, putting jobs back, and reading what a run cost."""
+"""A measured database: loading a workload, putting jobs back, and reading the costs of a run."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -52,7 +52,7 @@ def running(databases: Sequence[str], memory: int, folder: Path | None) -> Itera
     size in bytes.
 
     It listens on a unix socket only. At the end of the block it is shut down, and its data removed. Raises BrokerError
-    where it does not start.
+    if it does not start.
     """
     home = Path(tempfile.mkdtemp(prefix="broker-bench-mariadb-", dir=folder))
     account = runs_as(home)

@@ -14,7 +14,7 @@ Say = Callable[[str], None]
 class Options:
     """workload: U, L or N. requests: number of requests used. jobs: number of waiting jobs. clients: numbers, one after
     the other if the scenario takes several. seconds: length of a run. rounds: of measurements in turn.
-    rate: calls a second of all clients together. interval: seconds per line of a timeline. draws: in all.
+    rate: calls per second of all clients. interval: seconds per line of a timeline. draws: in all.
     cases: (jobs, queues), one after the other. folder: of the servers' data; None means the temporary folder.
     beside: another checkout to compare with this one."""
 

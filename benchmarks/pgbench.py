@@ -31,7 +31,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Slice:
-    """An interval of a run: seconds from its start to the interval's end, calls a second, latencies in ms."""
+    """An interval of a run: seconds from its start to the interval's end, calls per second, latencies in ms."""
 
     until_s: float
     calls_per_s: float

@@ -24,7 +24,7 @@ submits with, a required tag that nobody asks for, less time than any job needs)
 different.
 
 As a result, half of the requests match fewer than 310 of the 20,000 queues (1.6 %), one in ten more than 800; a
-private pilot some five. In its highest CPU bucket, which alone counts, a request sees about 80.
+private pilot some five. In its highest CPU bucket, the only one that counts, a request sees about 80.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Synthetic JobAgents for demos and tests: each process runs several agents, which take jobs and end some of them.
 
-Each process sends a Batch several times a second. The processes share nothing but the server.
+Each process sends a Batch several times per second. The processes share only the server.
 """
 
 import logging

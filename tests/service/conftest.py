@@ -50,7 +50,7 @@ def _many_files() -> None:
 
 
 class Running:
-    """The service in a thread of this process, on a port of its own, or on that of its public URL."""
+    """The service in a thread of this process, on a free port, or on the port of its public URL."""
 
     def __init__(self, settings: Settings) -> None:
         self.app = create(settings)

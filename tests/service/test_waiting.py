@@ -23,7 +23,7 @@ Waiting = Callable[..., list["Waits"]]
 
 
 class Waits:
-    """A request that waits, in a thread of its own."""
+    """A waiting request, in its own thread."""
 
     def __init__(self, client: httpx.Client, token: str, wait: float = 60, **body: Any) -> None:
         self._answer: list[httpx.Response] = []

@@ -144,7 +144,7 @@ def run(plan: Plan, agents: int, work: Work) -> Generator[Batch, None, None]:
     """Let the agents work, count each batch in `work` and yield it, or an empty one when none arrives for 0.2 s. Close
     the generator (contextlib.closing) to end the agents early.
 
-    Raises ConnectError soon after the server has stopped; the agents alone would wait for the server until the end.
+    Raises ConnectError soon after the server has stopped; the agents would wait for the server until the end.
     """
     with _maintained(plan, work.errors) as gone, Agents(plan, agents) as working:
         for batch in working.batches(patience=0.2):

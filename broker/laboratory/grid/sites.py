@@ -94,7 +94,7 @@ class Queue:
 
 
 def make_places(rng: random.Random, queues: int, nuclei: int | None) -> list[Place]:
-    """The sites, nuclei first. One in ten satellites has no storage of its own."""
+    """The sites, nuclei first. One in ten satellites has no storage."""
     sites = max(1, round(queues / _QUEUES_A_SITE))
     if nuclei is None:
         nuclei = min(30, max(1, queues // 10))

@@ -97,7 +97,7 @@ def test_a_killed_shard_stops_its_own_setup_alone(cluster: Cluster) -> None:
         with cluster.connect(setup) as shard:
             leased = shard.execute("select job_id from taskqueue.lease where job_id >= %s", [FIRST]).fetchall()
             assert shard.execute("select * from taskqueue.check_matching(%s)", [setup]).fetchall() == []
-        # a match whose answer was lost with the shard is a lease that expires
+        # a match whose answer was lost with the shard leaves a lease, which expires
         assert set(one.jobs) <= {job for (job,) in leased}
         assert len(leased) == JOBS
     assert [at for at in seen["east"].times if at > up]

@@ -15,7 +15,7 @@ __all__ = ["_shared", "filled", "issuer", "jobs", "service", "service_dsn", "set
 
 @pytest.fixture
 def empty_server() -> Iterator[Server]:
-    """An embedded server of its own, without the database and the roles of pgbroker: roles belong to the server."""
+    """A separate embedded server, since roles belong to the server, without the database and the roles of pgbroker."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROKER_TEST_SERVER", "embedded")
         throwaway = Throwaway()

@@ -1,6 +1,6 @@
 """The files for Patroni: its settings are pgbroker's, Patroni and systemd accept them, and the page installs them.
 
-tests/cluster runs a pair of servers by the same patroni.yml. The page is a-server-that-takes-over.md.
+tests/cluster runs a pair of servers with the same patroni.yml. The page is a-server-that-takes-over.md.
 """
 
 import os

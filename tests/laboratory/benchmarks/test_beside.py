@@ -60,7 +60,7 @@ def test_a_checkout_without_an_environment_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scenario", ["brokerage", "tasks", "analysis"])
 def test_two_copies_of_one_checkout_decide_the_same(tmp_path: Path, scenario: str) -> None:
     if not os.environ.get("BROKER_TEST_BENCHMARKS") or not (TOP / ".venv").exists():
-        pytest.skip("BROKER_TEST_BENCHMARKS=1 compares this checkout with itself, where it has an environment .venv")
+        pytest.skip("BROKER_TEST_BENCHMARKS=1 compares this checkout with itself if it has an environment .venv")
     words = f"--scenario {scenario} --cases 20:30 --rounds 1 --beside {TOP}".split()
     (table,) = run(words, None, tmp_path)
     assert [(row["profile"], row["run"]) for row in table["rows"]] == [

@@ -45,7 +45,7 @@ class Pilot:
 
 @pytest.fixture
 def pilot(service: Running, token: Token) -> Iterator[Pilots]:
-    """A function that makes a pilot with a token of its own."""
+    """A function that makes a pilot with its own token."""
     made: list[Pilot] = []
 
     def make(name: str = "pilot 1") -> Pilot:

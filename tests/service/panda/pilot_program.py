@@ -1,6 +1,6 @@
 """A pilot of PanDA that gets, runs and ends a job, with the pilot's own code: `pilot_program.py URL QUEUE older|v1`.
 
-The program needs nothing else: test_pilot.py starts it in a folder of its own, with the token in the environment.
+The program needs nothing else: test_pilot.py starts it in a separate folder, with the token in the environment.
 It sets the values that a site's information system has for a queue. The last line that it prints is JSON.
 """
 
