@@ -13,8 +13,9 @@ from typing import LiteralString
 class Act:
     """An act.
 
-    statement: its parameters are the setup (of a rule: the profile) and what the function takes, where no other order
-    is named. effect: what happens. arguments: what people type, in words. dangerous: the button of a page warns.
+    statement: its parameters are the setup (of a rule: the profile) and the function's arguments, if no other order
+    is named. effect: the result, in words. arguments: the values that people type, in words. dangerous: the button
+    of a page warns.
     """
 
     statement: LiteralString
@@ -26,7 +27,7 @@ class Act:
 HOLD = Act("select taskqueue.hold(%s, %s, %s)", "Nothing of it is matched until it is resumed.")
 RESUME = Act(
     "select taskqueue.resume(%s, %s, %s)",
-    "It may be matched again. A job stays held while its owner or its TaskQueue is.",
+    "It may be matched again. A job stays held while its owner or its TaskQueue is held.",
 )
 USUAL_REASON = "cancelled"
 """The reason that JobAgents get when none is given."""
@@ -45,7 +46,7 @@ CANCEL_TASK = Act(
 )
 RETRY_JOBS = Act(
     "select job_id, answer from lifecycle.retry_jobs(%s, %s::bigint[])",
-    "The input of the job goes back to its task, so that new jobs are made of it.",
+    "The input of the job goes back to its task, so that new jobs are made from it.",
 )
 RETRY_TASK = Act(
     "select job_id, answer from lifecycle.retry_task(%s, %s::bigint)",

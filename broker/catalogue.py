@@ -3,7 +3,7 @@
 data/instance-types.csv: the general (m5), compute (c5) and memory (r5) families of a large public cloud, list prices
 per hour (USD, on demand, Linux) as they circulated in 2024 to 2026. The prices are for demonstrations, not for billing.
 data/genomics-steps.csv: steps of a whole-genome variant-calling pipeline with the cores and memory that nf-core/sarek's
-base configuration (2026) asks for; jobs a sample are a typical scatter (8 lanes, 21 intervals), our assumption.
+base configuration (2026) asks for; jobs per sample are a typical scatter (8 lanes, 21 intervals), our assumption.
 """
 
 import csv
@@ -17,13 +17,13 @@ from broker.errors import BadRequest
 
 COLUMNS = ("name", "vcpu", "memory_gib", "usd_per_hour")
 TYPES = "prices: list prices of a public cloud, 2024 to 2026, not for billing"
-STEPS = "steps: nf-core/sarek's base configuration (2026); jobs a sample: our assumption"
+STEPS = "steps: nf-core/sarek's base configuration (2026); jobs per sample: our assumption"
 _MB = 1024  # of a GiB
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the pipeline, and how many jobs of it a sample has."""
+    """One step of the pipeline, and its number of jobs per sample."""
 
     name: str
     cpu: int

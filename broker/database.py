@@ -1,4 +1,4 @@
-"""Finding the server, and every way of connecting to it. The server is the first of: the DSN given (`--dsn`),
+"""Finding the server, and every way of connecting to it. The server is the first of these: the given DSN (`--dsn`),
 BROKER_DSN, libpq's own variables (PGHOST, PGHOSTADDR, PGPORT, PGSERVICE, PGDATABASE), the embedded server, which is
 started when it does not run.
 
@@ -38,7 +38,7 @@ _TRANSPORT = {
     "connect_timeout": 10, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }  # fmt: skip
-# Seconds after which a pool starts connecting again from the beginning. Its pauses double until then, so while a
+# Seconds after which a pool starts its series of attempts again. Its pauses double until then, so while a
 # standby takes over it tries at least every two seconds.
 _RECONNECT = 5.0
 
@@ -100,7 +100,7 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
 
 
 def named(dsn: str | None = None, *, prepare: bool | None = None, source: str = "--dsn") -> Target | None:
-    """The server that the argument or the environment names, or None if only the embedded one is left. source: the
+    """The server that the argument or the environment names, or None if neither names one. source: the
     origin of the argument, for messages.
     """
     if dsn:
@@ -162,7 +162,7 @@ def pool_async(
     """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement.
 
     configure: is called with each new connection. While the server is away, the pool tries to connect at least every
-    two seconds. reconnect: 0 = it tries again only when somebody asks for a connection.
+    two seconds. reconnect: 0 = it tries again only when a caller asks for a connection.
     """
     found = target or resolve()
 

@@ -12,12 +12,12 @@ _UNREADABLE = ("22007", "22008", "22P02", "22P05")  # not a time, an impossible 
 _MIXED_UP = ("26000", "42P05", "08P01")  # invalid or duplicate prepared statement, protocol violation
 _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
 _DENIED = re.compile(r"permission denied for (\w+(?: \w+)?) \"?([\w.]+)")
-_KINDS = ("agent", "submitter", "viewer", "operator")  # the one that may least first
+_KINDS = ("agent", "submitter", "viewer", "operator")  # the role with the fewest rights first
 _READ_ONLY = "25006"  # the server was the primary and is a standby now, or always was
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the server, or the shard behind a front, is gone or no longer accepts changes. Other trouble of the same
+    """Whether the server, or the shard behind a front, is gone or no longer accepts changes. Other errors of the same
     class, such as a lock, a full disk or a cancelled statement, does not count.
     """
     if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):

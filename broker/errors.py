@@ -8,7 +8,7 @@ Errors that the database raises carry SQLSTATEs of our own class `PB`. They reac
 SQLSTATES = {
     "PB001": "bad request", "PB002": "not allowed", "PB003": "stale attempt", "PB004": "no such thing",
     "PB005": "wrong state", "PB006": "busy, try again", "PB007": "database and program differ",
-    "PB008": "not known who calls",
+    "PB008": "the caller is not known",
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ class NotAllowed(BrokerError):
 
 
 class StaleAttempt(BrokerError):
-    """PB003: the lease was taken away (expired, given to another), or there is no such job: stop it, report nothing."""
+    """PB003: the lease is over (expired, or another agent has the job), or the job does not exist: stop, report nothing."""
 
 
 class NoSuchThing(BrokerError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _SAMPLE = 20  # records of a file that are examined to recognise it
-_DEPTH = 5  # levels of objects below a record: counts of workers stand that deep
+_DEPTH = 5  # levels of objects below a record: counts of workers are that deep
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a list. source: how the view calls it. heading: above it in a table."""
+    """A column of a list. source: its name in the view. heading: its heading in a table."""
 
     source: str
     heading: str
@@ -19,11 +19,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Filter:
-    """An option of a command that restricts a list to rows of a condition.
+    """An option of a command that restricts a list to the rows that fulfil a condition.
 
-    columns: what the condition reads, as the view calls it. condition: with %s for each value, or without for a flag
+    columns: the view's columns that the condition reads. condition: with %s for each value, or without for a flag
     (kind bool); by default that the first column has the value. indexed: the rows are found by an index. names: of the
-    option, if several. values: those that are possible. known: a query of those that a setup has, with %(setup)s.
+    option, if several. values: the possible values. known: a query of the values that a setup has, with %(setup)s.
     """
 
     columns: str
@@ -43,9 +43,9 @@ class Filter:
 
 @dataclass(frozen=True)
 class Command:
-    """A list as a command. shown: the usual columns. dropped: columns that a table leaves out where it is too wide, in
+    """A list as a command. shown: the usual columns. dropped: columns that a table leaves out if it is too wide, in
     this order. paged: whether --after is offered. large: whether a filter without an index looks at a window only.
-    name: of the command, where it is not that of the list."""
+    name: of the command, if it differs from the list's."""
 
     help: str
     shown: str
@@ -61,7 +61,7 @@ class Command:
 class Search:
     """A list as a search over HTTP. restricted: a search names one of these columns, so that it does not read the whole
     history. late: columns cost a look-up each, so that a page in another order is found before its columns are read.
-    general: rows of no setup are of every setup."""
+    general: rows without a setup belong to every setup."""
 
     restricted: tuple[str, ...] = ()
     late: bool = False
@@ -82,7 +82,7 @@ class Page:
 class List:
     """A list.
 
-    order: columns that no two rows of a setup have alike, each with whether the largest comes first. nullable: those of
+    order: columns that identify a row of a setup, each with whether the largest value comes first. nullable: those of
     them that may be null.
     """
 
@@ -110,16 +110,16 @@ _WORDS = {
     "retry_at": "again", "role_name": "role", "task_queue_id": "TaskQueue", "task_queues": "TaskQueues",
     "why": "why it waits",
 }  # fmt: skip
-"""Headings, where a column's name in words is none."""
+"""Headings of columns whose names in words are not good headings."""
 LINKS = {
     "job_id": "/jobs/{}", "task_id": "/tasks/{}", "queue": "/queues/{}", "site": "/sites/{}", "nucleus": "/sites/{}",
     "task_queue_id": "/task-queues/{}", "change_id": "/changes?change_id={}",
 }  # fmt: skip
-"""Where a column leads on pages: the path below the setup; {} is the value."""
+"""The page to which a column links: the path below the setup; {} is the value."""
 
 
 def _columns(names: str, sources: Mapping[str, str] | None = None, **headings: str) -> dict[str, Column]:
-    """Columns by their public names. sources: how the view calls those that have another name there."""
+    """Columns by their public names. sources: the names of columns that the view names differently."""
     called = sources or {}
     words = _WORDS | headings
     return {
@@ -139,14 +139,14 @@ TASK_STATUSES = tuple(
     " finishing topreprocess preprocessing tobroken broken toretry toincexec toreassign rerefine paused throttled"
     " exhausted passed staging staged merging waiting".split()
 )
-"""The statuses that a task may have, as of the constraint task_status_allowed."""
+"""The statuses that a task may have, as in the constraint task_status_allowed."""
 JOB_STATUSES = tuple(
     "pending defined waiting assigned activated throttled sent starting running holding merging transferring finished"
     " failed cancelled closed held leased".split()
 )
-"""The statuses that a job may have, as of workload.job_statuses, and the states in TaskQueues."""
+"""The statuses that a job may have, as in workload.job_statuses, and the states in TaskQueues."""
 REASONS = ("misconfigured", "too_large", "held", "limited", "no_resource_seen", "overtaken", "waiting")
-"""The reasons why jobs wait in TaskQueues, as of taskqueue.reason_of."""
+"""The reasons why jobs wait in TaskQueues, as in taskqueue.reason_of."""
 _ALGORITHMS = ("production_task", "production_job", "analysis_job")
 _OPEN = "{assigning,ready,scouting,running,pending}"  # statuses of tasks that a broker may take
 
@@ -159,7 +159,7 @@ TASK_DECISIONS = List(
     ),
     (("run_id", True),),
     command=Command(
-        "List what the runs decided about a task.",
+        "List the decisions of the runs about a task.",
         "run_id decided_at algorithm status jobs nucleus rule reason retry_at",
         {"algorithm": Filter("algorithm", "", values=_ALGORITHMS), "task": Filter("task_id", "")},
         "nucleus retry_at algorithm",
@@ -280,7 +280,7 @@ LISTS: Mapping[str, List] = {
                 "queue": Filter("queue", "Only jobs of this PanDA queue.", known=_QUEUES),
                 "site": Filter("queue site", "Only jobs of this site or queue.", condition="(queue = %s or site = %s)",
                                known=_SITES_AND_QUEUES),
-                "owner": Filter("user_name", "Only jobs of this owner; of brokerage, of PanDA's user."),
+                "owner": Filter("user_name", "Only jobs of this owner; for brokered jobs, PanDA's user."),
             },
             "site owner",
             large=True,
@@ -346,12 +346,12 @@ LISTS: Mapping[str, List] = {
         ),
         (("run_id", True),),
         command=Command(
-            "List the runs of the brokers, newest first, with what became of their tasks; with --task those of a task.",
+            "List the runs of the brokers, newest first, with the results of their tasks; --task: runs of a task.",
             "run_id started_at algorithm profile trial dry tasks assigned pending throttled failed",
             {
                 "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.",
                                     values=_ALGORITHMS),
-                "task": Filter("task_id", "Show what the runs decided about this task, and why.", int),
+                "task": Filter("task_id", "Show the decisions of the runs about this task, with reasons.", int),
             },
             "dry profile trial",
             name="decisions",
@@ -377,8 +377,8 @@ LISTS: Mapping[str, List] = {
             " it.",
             "change_id at object name before after role_name subject",
             {
-                "of": Filter("object", "Only changes of this, such as limit, settings or job."),
-                "name": Filter("name", "Only changes of what has this name."),
+                "of": Filter("object", "Only changes of this kind of object, such as limit, settings or job."),
+                "name": Filter("name", "Only changes of objects with this name."),
                 "by": Filter("role_name subject", "Only changes by this role or caller.",
                              condition="(role_name = %s or subject = %s)"),
             },

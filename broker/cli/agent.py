@@ -117,7 +117,7 @@ select queue from monitor.queue where setup = %(setup)s
 def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequence[Match]") -> None:
     """Name the sites of a description that nothing in the setup names: a job for any site would hide a misspelt site.
 
-    Silent for a login that may not look, and in a setup that names no site.
+    Silent for a login without the right to look, and in a setup that names no site.
     """
     import psycopg
 

@@ -29,7 +29,7 @@ def alerts(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the alerts that fire. The loop notify of `broker run` judges the rules each minute."""
+    """Show the alerts that fire. The loop notify of `broker run` evaluates the rules each minute."""
     from broker.cli.shared import listing
     from broker.operate.reading import rows_of
 

@@ -83,7 +83,7 @@ for _name, (_algorithm, _help) in _COMMANDS.items():
 
 
 def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
-    """Those of the tasks that are not due, with the reasons."""
+    """The tasks that are not due, with the reasons."""
     query = """select task_id, not_due from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
                 order by 1"""

@@ -181,9 +181,7 @@ def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
     *,
     over: Annotated[bool, typer.Option("--over", help="Merge each case over the world of --setup.")] = False,
-    profile: Annotated[
-        str | None, typer.Option(help="Profile that decides instead of the profiles that the cases name.")
-    ] = None,
+    profile: Annotated[str | None, typer.Option(help="Profile to use in place of those that the cases name.")] = None,
     connections: Annotated[
         int,
         typer.Option(
@@ -219,7 +217,9 @@ def evaluate(
             answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
         else:
             answers = brokerage.evaluate_together(opened, cases, profile)
-        open_ones.enter_context(closing(answers))  # before the connections, even when their reader has gone
+        open_ones.enter_context(
+            closing(answers)
+        )  # close the answers before the connections, even when their reader has gone
         failed = False
         for answer in answers:
             failed = failed or "error" in answer

@@ -30,7 +30,7 @@ def classify(
 ) -> None:
     """Classify queues (hi, mid, lo), users and tasks (S, A, B, C) of user analysis by their jobs.
 
-    The class of a queue depends on how long jobs of User Analysis waited there, that of a user on the slots in use,
+    The class of a queue depends on the waits of User Analysis jobs there, that of a user on the slots in use,
     that of a task on its user and its progress. Throttles and weights use the classes. The class of a task is valid for
     15 minutes, so `broker run` does this every 10. The profile panda2026 counts merge jobs (processing_type pmerge)
     only. Needs the role broker_operator.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Show and set configuration: the keys of PanDA's gdpconfig.")
 
-_Key = Annotated[str, typer.Argument(help="KEY, of every component, or component:KEY.")]
+_Key = Annotated[str, typer.Argument(help="KEY, for every component, or component:KEY.")]
 _Everywhere = Annotated[
     bool, typer.Option("--everywhere", help="Set the key for all setups that have no value of their own.")
 ]
@@ -65,7 +65,7 @@ def get(
 @tells(SET_KEY)
 def set_key(
     key: _Key,
-    value: Annotated[str, typer.Argument(help="A number, true or false, or a text: as it is.")],
+    value: Annotated[str, typer.Argument(help="A number, true or false, or a text without quotes.")],
     *,
     everywhere: _Everywhere = False,
     force: Annotated[bool, typer.Option("--force", help="Accept a key that only your own rules read.")] = False,

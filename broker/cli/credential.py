@@ -1,4 +1,4 @@
-"""`broker credential`: who may call through the service (`broker serve`), and in which role."""
+"""`broker credential`: callers of the service (`broker serve`) and their roles."""
 
 from typing import Annotated, Literal
 
@@ -13,12 +13,12 @@ app = typer.Typer(no_args_is_help=True, help="Tokens, secrets of pilots, and acc
 
 Kind = Literal["agent", "submitter", "operator", "viewer"]
 _Of = Annotated[str | None, typer.Option("--setup", help="Of this setup only.")]
-_Name = Annotated[str, typer.Argument(help="Name by which it can be found and revoked.")]
+_Name = Annotated[str, typer.Argument(help="Name, for finding and revoking it.")]
 _Stamp = Annotated[str, typer.Argument(help="Stamp: the name of the pilot, or of the kind of pilots.")]
-_As = Annotated[Kind, typer.Option("--as", help="Role that the holder acts as.")]
+_As = Annotated[Kind, typer.Option("--as", help="Role of the holder.")]
 _Group = Annotated[str | None, typer.Option(help="Owner group that the holder acts for.")]
 _Owner = Annotated[str | None, typer.Option(help="Owner (DN) that the holder acts for.")]
-_Valid = Annotated[str, typer.Option("--for", help="How long it is valid, such as '12 hours'.")]
+_Valid = Annotated[str, typer.Option("--for", help="Time for which it is valid, such as '12 hours'.")]
 
 
 @app.command("list")
@@ -114,7 +114,9 @@ def revoke(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> N
 def secret(
     stamp: _Stamp,
     *,
-    uses: Annotated[int, typer.Option(min=1, max=1_000_000, help="How often it may be exchanged for a token.")] = 1,
+    uses: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Number of times that it may be exchanged for a token.")
+    ] = 1,
     valid: _Valid = "1 day",
     group: _Group = None,
     owner: _Owner = None,

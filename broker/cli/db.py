@@ -1,4 +1,4 @@
-"""`broker db`: the database's own commands: upgrade, downgrade, check, current, and one for developers."""
+"""`broker db`: commands on the database itself: upgrade, downgrade, check, current, and one for developers."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +26,7 @@ def upgrade(
     patience: _Patience = 120.0,
     as_json: Json = False,
 ) -> None:
-    """Bring the database to this release: tables, code, grants. Safe under load, and to repeat."""
+    """Bring the database to this release: tables, code, grants. It may run under load, and may be repeated."""
     from broker import upgrade as machinery
 
     dsn = common.target().dsn

@@ -1,4 +1,4 @@
-"""`broker identity`: which login may act in a setup, and for whom."""
+"""`broker identity`: the logins that may act in a setup, and the owners they act for."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ _Role = Annotated[str, typer.Argument(help="Login of the database, or the role t
 def list_identities(
     *, setup: Annotated[str | None, typer.Option(help="Of this setup only.")] = None, as_json: Json = False
 ) -> None:
-    """List who may act in which setup, and for whom. Needs the role broker_operator, which may itself act
+    """List the logins with their setups and owners. Needs the role broker_operator, which may itself act
     everywhere."""
     from broker.operate.reading import rows_of
 

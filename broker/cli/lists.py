@@ -40,7 +40,7 @@ def _show(
     key = _key(of, after)
 
     def everybodys(connection: "Connection") -> tuple[Mapping[str, str], Page]:
-        if name == "jobs":  # a submitter's list has other columns, so the right to look is asked first
+        if name == "jobs":  # a submitter's list has other columns, so the rights of the login are checked first
             connection.execute("select from monitor.listed_job limit 0")
         headings = listing.chosen(of, wanted)
         page = listing.read(connection, of, list(headings), setup, given, after=key, limit=most)
@@ -105,7 +105,7 @@ def _command(name: str, of: List) -> Callable[..., None]:
     columns = typer.Option("--columns", "-o", metavar="NAMES", help=listing.columns_help(of))
     options["wanted"] = (Annotated[str | None, columns], None)
     if command.paged:
-        help_ = f"Begin behind this {of.columns[of.key].heading}: the next page, whatever was added meanwhile."
+        help_ = f"Begin behind this {of.columns[of.key].heading}: the next page, also after new rows were added."
         options["after"] = (Annotated[str | None, typer.Option(metavar="KEY", help=help_)], None)
     options["limit"] = (Limit, None)
     options["watch"] = (watching.Watch, None)

@@ -38,7 +38,7 @@ def watchdog(
     setup: _Only = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only show what would happen to leases, by timeouts, and by fast rebrokerage."),
+        typer.Option("--dry-run", help="Only show the leases, timeouts and fast rebrokerage that would be handled."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -86,7 +86,7 @@ def _setups(connection: "Connection", setup: str | None) -> list[str]:
 
 
 def _show(title: str, rounds: Iterable[Mapping[str, int]], *, as_json: bool) -> None:
-    """Show the numbers of changed rows by step, of several rounds together."""
+    """Show the number of changed rows by step, summed over several rounds."""
     done: Counter[str] = Counter()
     for changed in rounds:
         done.update(changed)

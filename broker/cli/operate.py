@@ -41,7 +41,7 @@ def job(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show where a job is, its history, the timeouts ahead of it, and what it waits for.
+    """Show the place of a job, its history, the timeouts ahead of it, and the reason why it waits.
 
     A submitter who is no viewer sees its own jobs.
     """
@@ -73,8 +73,8 @@ def job(
 def _known(connection: "Connection", setup: str, number: int) -> Row:
     """Everything that the database holds about a job. Raises NoSuchThing when it holds nothing.
 
-    `brokered`: the job of brokerage or of a loaded world; `in_task_queues`: its state among TaskQueues; `task_queue`:
-    the TaskQueue that it waits in; `waiting`: why it waits, in one word; `lease`: who has it; `instance`: its step on
+    `brokered`: the job of brokerage or of a loaded world; `in_task_queues`: its state in TaskQueues; `task_queue`:
+    the TaskQueue that it waits in; `waiting`: why it waits, in one word; `lease`: its agent; `instance`: its step on
     rented instances. Each may be None.
     """
     from broker.errors import NoSuchThing
@@ -150,7 +150,7 @@ def _table(title: str, rows: list[Row], **columns: str) -> None:
 
 
 def _place(known: Row, now: datetime) -> str | None:
-    """The state of a job among TaskQueues, in words."""
+    """The state of a job in TaskQueues, in words."""
     state, queue = known["in_task_queues"], known["task_queue"]
     if state is None:
         return None if known["brokered"] else "ended; only its history is kept"
@@ -181,7 +181,7 @@ def _rented(job: Row) -> str:
 
 
 def _holder(lease: Row, now: datetime) -> str:
-    """The agent that has a job, since when and until when."""
+    """The agent that has a job, with the beginning and end of the lease."""
     where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site without a name"
     reported = f"reported at {output.moment(lease['reported_at'], now)}" if lease["reported_at"] else "no report yet"
     until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'], now)}"
@@ -251,7 +251,7 @@ def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
 
 
 def _show_answers(done: list[Row], of_jobs: bool, *, as_json: bool, text: str) -> None:
-    """Show what became of each job or, of a task, a line about all of them."""
+    """Show the result for each job, or one line for all jobs of a task."""
     lines = [f"job {row['job_id']}: {row['answer']}" for row in done] if of_jobs else [text]
     if as_json:
         output.json_out(done)

@@ -16,8 +16,8 @@ Answer = TypeVar("Answer")
 
 
 def instead(of_all: Callable[[], Answer], of_own: Callable[[], Answer]) -> Answer:
-    """The result for a viewer, or the result for the login's own jobs if it is not a viewer. A login that is no
-    submitter either gets the first refusal.
+    """The result for a viewer, or the result for the login's own jobs if it is not a viewer. A login that is
+    neither gets the refusal for viewers.
     """
     import psycopg
 
@@ -49,7 +49,7 @@ def page(
 
 
 def job(connection: "Connection", setup: str, number: int) -> Row:
-    """The submitter's information about its job: where the job is, its events, and why it waits."""
+    """The submitter's information about its job: its place, its events, and the reason why it waits."""
     [state] = rows_of(connection, "select * from taskqueue.own_job(%s, %s)", setup, number)
     events = rows_of(connection, "select * from taskqueue.own_job_events(%s, %s)", setup, number)
     seen = seen_lately(connection, setup, number) if state["state"] in ("waiting", "held") else []

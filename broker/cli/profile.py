@@ -12,7 +12,7 @@ from broker.cli.shared.done import report, tells
 from broker.cli.shared.session import session, take_away
 from broker.operate.reading import rows_of
 
-app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or off.")
+app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or switched off.")
 
 _Name = Annotated[str, typer.Argument(help="Profile.")]
 _Rule = Annotated[str, typer.Argument(help="Rule.")]
@@ -58,14 +58,14 @@ def set_profile(
     profile: _Name,
     *,
     based_on: Annotated[
-        str, typer.Option(help="Base profile, whose rules hold unless rules of its own change them.")
+        str, typer.Option(help="Base profile, whose rules hold unless the profile changes them.")
     ] = "documented",
-    description: Annotated[str, typer.Option(help="What it is for.")] = "",
+    description: Annotated[str, typer.Option(help="Purpose of the profile.")] = "",
     as_json: Json = False,
 ) -> None:
     """Make a profile of your own, or base it on another. Needs the role broker_operator.
 
-    `broker settings --set brokerage.profile=NAME` has a setup decide by it.
+    `broker settings --set brokerage.profile=NAME` makes a setup use it.
     """
     with session() as connection:
         connection.execute("select brokerage.set_profile(%s, %s, %s)", [profile, based_on, description])

@@ -204,7 +204,7 @@ def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
 
 @loops_app.callback()
 def loops(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the loops of `broker run`: the process that leads each loop, since when, and its errors."""
+    """List the loops of `broker run`, each with the process that leads it, the time of its lead, and its errors."""
     from broker.operate.reading import rows_of
 
     if context.invoked_subcommand:
@@ -224,7 +224,7 @@ def loops(context: typer.Context, *, as_json: Json = False) -> None:
 def forget(
     loop: Annotated[str, typer.Argument(help="The loop's name.")], *, setup: _Only = None, as_json: Json = False
 ) -> None:
-    """Forget a loop that is no longer to run, so that doctor does not miss it."""
+    """Forget a loop that you no longer run, so that the doctor does not miss it."""
     fault = f"no loop {loop} of {'all setups' if setup is None else f'setup {setup}'} ever ran"
     with session(setup) as connection:
         query = "select lifecycle.forget_loop(%s, %s)"

@@ -17,7 +17,7 @@ from broker.cli.shared.session import install_if_new, make_partitions, usable
 
 app = typer.Typer()
 PANEL = "Server"
-_NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl status
+_NO_SERVER = 3  # the exit code of `status` when no server answers, as in pg_ctl status
 
 
 @app.command(rich_help_panel=PANEL)
@@ -86,7 +86,7 @@ def status(as_json: Json = False) -> None:
     if target is None:
         found |= vars(embedded.status())
         server = embedded.current()
-        target = database.Target(server.superuser_dsn(), "embedded") if server else None  # always gets in
+        target = database.Target(server.superuser_dsn(), "embedded") if server else None  # can always connect
     if target:
         shown = database.Target(server.dsn, "embedded") if server else target
         found["dsn"] = shown.without_password[0]
@@ -111,7 +111,7 @@ def dsn(
         bool, typer.Option("--socket", help="Print the DSN of the unix socket instead of TCP (embedded server only).")
     ] = False,
     no_password: Annotated[
-        bool, typer.Option("--no-password", help="Print the DSN without its password, for command lines.")
+        bool, typer.Option("--no-password", help="Print the DSN without its password, for use on command lines.")
     ] = False,
     environment: Annotated[
         bool, typer.Option("--environment", help="Print shell commands that set libpq's variables, for eval.")

@@ -24,7 +24,7 @@ def settings(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the settings of a setup, or change those named with --set, all of them or none, and show what changed.
+    """Show the settings of a setup, or set those named with --set, all or none, and show the changes.
 
     For example --set taskqueue.queue_size=1000, or --set "brokerage.decisions_kept=2 days". Changes need the role
     broker_operator.

@@ -54,7 +54,7 @@ _FIRST = """
     select task_queue_id as "TaskQueue", owner_group as group, cpu_time as "CPU s", job_id as job, inserted_at as since
       from monitor.first_job where setup = %s order by inserted_at, job_id limit %s
 """
-# Every match writes a lease: the server's own count of them costs nothing, and holds for all setups together.
+# Every match writes a lease: the server's own count of them costs nothing, and covers all setups.
 _MATCHES = "select n_tup_ins as leases from pg_stat_all_tables where relid = 'taskqueue.lease'::regclass"
 
 
@@ -135,7 +135,7 @@ def _show(found: Row) -> None:
 
 
 def _loop(row: Row) -> str:
-    """A loop of `broker run`: its last heartbeat, and its state unless that is well."""
+    """A loop of `broker run`: its last heartbeat, and its state unless the loop is well."""
     heard = f" ({output.ago(row['renewed_at'], row['now'])})" if row["renewed_at"] else ""
     return f"{row['name']} {row['state'] if row['state'] == 'well' else row['state'].upper()}{heard}"
 

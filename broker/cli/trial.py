@@ -27,7 +27,8 @@ def begin(
 ) -> None:
     """Begin a trial: from the next run on, a profile decides a share of the tasks. Needs the role broker_operator.
 
-    A task stays in its arm, in all brokers. A run that names a profile takes no part. A setup has one trial at a time.
+    A task stays in its arm, in all brokers. A run that names a profile is not part of the trial. A setup has one trial
+    at a time.
     """
     with session() as connection:
         row = connection.execute("select brokerage.begin_trial(%s, %s, %s)", [setup, profile, share]).fetchone()
@@ -50,7 +51,7 @@ def end(*, setup: Setup = "default", as_json: Json = False) -> None:
 
 @app.command("list")
 def list_trials(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """List the trials of a setup, newest first, with the tasks that both arms have."""
+    """List the trials of a setup, newest first, with the numbers of tasks in both arms."""
     with session(setup) as connection:
         rows = rows_of(connection, "select * from monitor.trial where setup = %s order by trial desc", setup)
     columns = {

@@ -3,7 +3,7 @@
 Each call is one statement in autocommit and leaves no state in the session, so PgBouncer's transaction mode works.
 
 A call whose answer is lost with its connection is sent again, if repeating it does no harm: matching and inserting
-carry a request id, with which the database gives the first answer again (for ten minutes). The client sends it until a
+carry a request id, for which the database repeats the first answer (for ten minutes). The client sends it until a
 server answers, for as long as it is patient: a standby needs some seconds to take over.
 """
 
@@ -144,7 +144,7 @@ class Client:
                 if is_read_only(error):
                     self._pool.drain()  # the other connections lead to the same standby
                 elif not is_moving(error):
-                    self._pool.check()  # the other connections may be as dead as that one
+                    self._pool.check()  # the other connections may also be dead
             time.sleep(_PAUSE)
 
     def _is_there(self, patience: _Patience) -> bool:

@@ -167,7 +167,7 @@ def _finish(setup: str, lease: Lease, outcome: Outcome) -> Call[str]:
 
 
 def _release(setup: str, lease: Lease) -> Call[int | None]:
-    # The call is not repeated: a second release finds the lease gone, whoever has the job by then.
+    # The call is not repeated: a second release finds no lease, even if another agent has the job by then.
     query = b"select taskqueue.release_job(%s, %s, %s)"
     return Call(query, (setup, lease.job_id, lease.attempt), only, repeatable=False)
 
@@ -236,7 +236,7 @@ class JobAgent(Client):
         return self.run(_finish(self.setup, lease, outcome))
 
     def release(self, lease: Lease) -> int | None:
-        """Give the job back and return the TaskQueue in which it waits again, or None if it was to be killed and has
+        """Give the job back and return the TaskQueue in which it waits again, or None if it was marked for kill and has
         ended. Raises StaleAttempt, and ConnectError if the answer was lost: a report then shows whether the job was
         given back.
         """

@@ -110,7 +110,7 @@ def _search(chunk: Chunk) -> Generator[Chunk, bool, int | None]:
 
 
 def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> BadRequest:
-    """The error of a chunk with its element (and job), or with where the chunk begins and ends."""
+    """The error of a chunk with its element (and job), or with the beginning and end of the chunk."""
     if index is None:
         place = f"{where(chunk.numbers[0])} to {where(chunk.numbers[-1])}"
     else:
@@ -123,7 +123,7 @@ def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> 
 def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
     """The error, with the stored part of the stream and advice on how to go on."""
     if not stored and error.sqlstate == "42501":
-        return error  # nobody expects a part to be stored
+        return error  # the caller expects that nothing is stored
     note = "of this stream nothing is stored"
     if stored:
         note = (

@@ -1,4 +1,4 @@
-"""Moving a setup from one shard to another, while agents ask. Its rows say which shard has it, and at each commit
+"""Moving a setup from one shard to another, while agents ask. Rows name the shard that has the setup; at each commit
 exactly one shard may work on it:
 
 | after the commit | at the source | at the target | who has it |
@@ -31,7 +31,7 @@ from broker.upgrade.source import SCHEMAS
 
 _PATIENCE = 10.0  # seconds that the mover waits for transactions that began before the mark
 _OWN = ("resource.setup_move", "cluster.placement", "lifecycle.loop")
-# Unlogged tables hold what may be lost.
+# Unlogged tables only hold data that may be lost.
 _TABLES = """
 select format('%%I.%%I', n.nspname, c.relname)
   from pg_class c
@@ -46,7 +46,7 @@ _SEQUENCES = """
 select format('%%I.%%I', s.schemaname, s.sequencename), s.last_value from pg_sequences s
  where s.schemaname = any (%s) and s.last_value is not null
 """
-# A sequence is never set back: others draw numbers at the same time, but fewer than it is advanced within a statement.
+# A sequence is never set back: other sessions draw numbers at the same time, but fewer than one statement advances it.
 _AHEAD = 100_000
 _ADVANCE = """
 select setval(%(sequence)s::regclass, %(last)s + %(ahead)s)
@@ -59,7 +59,7 @@ select a.pid, a.xact_start, format('%%s (%%s)', a.usename, nullif(a.application_
    and a.backend_type in ('client backend', 'background worker')
 """
 # A session keeps the claims that credentials of its shard name. Credentials that arrive may name others, and a person's
-# session may have been revoked where the setup was. So sessions end, after logins that are under way.
+# session may have been revoked where the setup was. So sessions end, after running logins.
 _LOCK_SESSIONS = "lock table resource.browser_session in share row exclusive mode"
 _END_SESSIONS = """
 delete from resource.browser_session s using resource.credential c
@@ -129,7 +129,7 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
 
 @contextmanager
 def _alone(source: Connection, setup: str) -> Iterator[None]:
-    """Hold the lock by which the mark `leaving` counts. Calls that look for a mover hold it for a moment."""
+    """Hold the lock that makes the mark `leaving` count. Calls that look for a mover hold it for a moment."""
     for _ in range(50):
         row = source.execute("select pg_try_advisory_lock(hashtext('cluster.move'), hashtext(%s))", [setup]).fetchone()
         if row == (True,):

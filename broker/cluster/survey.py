@@ -35,7 +35,7 @@ SHARED = {
 
 @dataclass(frozen=True)
 class ShardState:
-    """The present state of a shard; error: why it does not answer."""
+    """The present state of a shard; error: the reason why it does not answer."""
 
     shard: str
     where: str

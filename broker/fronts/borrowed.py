@@ -1,5 +1,5 @@
-"""Borrowing a setup's world: for a question, it is on another database, in a transaction that is undone. The other
-database never shows the copy to anybody, and the server removes it whatever happens to the program. Everything that
+"""Borrowing a setup's world: a transaction that is rolled back has a copy of it on another database. No other session
+sees the copy, and the server removes it whatever happens to the program. Everything that
 brokerage reads is copied. Credentials, jobs in TaskQueues, runs and histories stay where they are.
 """
 
@@ -48,8 +48,8 @@ select o.name, regexp_replace(o.name, 'owner$', 'operator'),
 
 @contextmanager
 def borrowed(source: Connection, goal: Connection, setup: str) -> Iterator[None]:
-    """Within the block only, a setup of the source is on the goal, with the clock of the source. source: is read in one
-    snapshot, so it may be a standby. goal: a database of the same release without a setup of that name; only this
+    """Within the block, the goal has a copy of a setup of the source, with the clock of the source. source: is read in
+    one snapshot, so it may be a standby. goal: a database of the same release without a setup of that name; only this
     connection sees the copy. Both in autocommit. Raises BrokerError.
     """
     _compare(source, goal)

@@ -31,7 +31,7 @@ HERE = frozenset({
     "resource.keys_of_users", "brokerage.split_reason", "brokerage.student_t_bound", "taskqueue.reason_of",
     "taskqueue.requires_value", "workload.is_end",
 })  # fmt: skip
-"""Functions and views without a setup that the front answers itself: they read data that each installation has."""
+"""Functions and views without a setup that the front answers itself: they read data that every installation has."""
 HERE_VIEWS = frozenset({
     "resource.config_key", "taskqueue.description_key", "taskqueue.requirement_key", "history.figure",
     "alert.shipped_rule", "monitor.shard",
@@ -166,8 +166,8 @@ def server_of(shard: str) -> str:
 
 
 def bodies(routine: Routine) -> list[str]:
-    """The statements that make a routine forward to the shards. A one-row result from all shards is their sum, or
-    whether any of them answers yes. The function that asks them for their rows is in a schema of its own.
+    """The statements that make a routine forward to the shards. A one-row result from all shards is their sum or,
+    for yes and no, yes if any of them answers yes. The function that asks for their rows is in a schema of its own.
     """
     head = routine.definition.partition("\n LANGUAGE ")[0]
     if routine.way == "setup":

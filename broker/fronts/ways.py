@@ -14,14 +14,14 @@ _PLACE = ("host", "hostaddr", "port", "dbname")
 
 @dataclass(frozen=True)
 class Route:
-    """A shard, and how the login that was given for the front reaches it."""
+    """A shard, and the way by which the login for the front reaches it."""
 
     shard: str
     target: "Target"
 
 
 def ways(connection: psycopg.Connection[Any], target: "Target", setup: str | None = None) -> list[Route]:
-    """The shard of a setup, or all shards; none where the server is no front. The login is the one of the target.
+    """The shard of a setup, or all shards; none if the server is no front. The login is the one of the target.
 
     Raises the database's error PB004 for a setup that is on no shard.
     """
@@ -30,6 +30,6 @@ def ways(connection: psycopg.Connection[Any], target: "Target", setup: str | Non
 
 
 def merged(front: str, shard: str) -> str:
-    """The front's DSN with the place of a shard: its login counts there, too."""
+    """The front's DSN with the place of a shard, where its login is also valid."""
     given = {key: value for key, value in conninfo_to_dict(front).items() if key not in _PLACE}
     return make_conninfo("", **{**given, **conninfo_to_dict(shard)})

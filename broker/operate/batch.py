@@ -31,7 +31,7 @@ def broker(
     algorithm: production_job or analysis_job (assign jobs to queues), or production_task (assign tasks to nuclei).
     dry_run: decide only, on one connection. stopped: when it is set, the run ends after the next commit. connections:
     in autocommit; each takes tasks that no other works on, highest current priority first, and commits after every
-    `tasks_a_commit` tasks. limit: the maximal number of tasks, over all connections. Where weights see assignments
+    `tasks_a_commit` tasks. limit: the maximal number of tasks, over all connections. If weights see assignments
     (panda2026, and all task brokerage) a task is weighed after the tasks whose assignments this worker sees, so a seed
     repeats a batch only on one connection. If one connection fails, the others stop after their present tasks, and its
     error is raised; committed decisions stay. Raises psycopg's error with PB004 for a task that does not exist, PB005
@@ -89,7 +89,7 @@ class _Share:
             return number
 
     def give_back(self, number: int) -> None:
-        """Return the tasks that a worker was given and did not find."""
+        """Return the tasks that were given to a worker that did not find them."""
         with self._lock:
             if self._left is not None:
                 self._left += number

@@ -44,8 +44,8 @@ def evaluate(
 ) -> Generator[Row, None, None]:
     """Decide each case and yield its answer, in order; a case is an object or its JSON text. Each case is decided in a
     transaction that is rolled back, in a setup of its own, which contains only the world of the case; or merged over
-    the setup `over`, of which the changed rows are locked during the decision. profile: decides instead of the profile
-    that the case names. A case without algorithm is decided by the broker that has its task (brokerage.algorithm_of). A
+    the setup `over`, whose changed rows are locked during the decision. profile: used in place of the profile that the
+    case names. A case without algorithm is decided by the broker that has its task (brokerage.algorithm_of). A
     case with an error is answered {"name", "error": {"code", "message"}}, with a "hint" if there is one, and the other
     cases continue. Raises psycopg's error when the connection is lost.
     """
@@ -267,7 +267,7 @@ def _changed_profile(
 
 
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
-    """Those of the tasks that the broker does not work on, with the reasons. A task that does not exist is an error."""
+    """The tasks that the broker does not work on, with the reasons. A task that does not exist is an error."""
     connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
     query = """select task_id, not_open from brokerage.task_due_state
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null
@@ -281,7 +281,7 @@ def _set(connection: Connection, setup: str, component: str, key: str, value: An
     found = connection.execute(query, (setup, key, component)).fetchall()
     query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
     for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
-        own = forced or bool(found)  # a key that only somebody's own rules read is already set
+        own = forced or bool(found)  # a key that only a user's own rules read is already set
         connection.execute(query, (setup, key, json_text(value), place, app, own))
 
 
@@ -294,7 +294,7 @@ def _dry_run(
     tasks: Sequence[int] | None,
     newest: int | None,
 ) -> int:
-    """Decide tasks, store only the decisions, and return the number of the run. Both runs use the same random
+    """Decide tasks, store only their decisions, and return the number of the run. Both runs use the same random
     numbers."""
     if tasks is None:
         query = """select task_id from brokerage.open_task where setup = %s and algorithm = %s

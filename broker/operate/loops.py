@@ -1,5 +1,5 @@
-"""The loops of `broker run`: the work of a round, and its period. A single round is a command of its own. Every round
-is correct beside another round of the same loop: a clock that jumps or two leaders do no harm.
+"""The loops of `broker run`: the work of a round, and its period. A single round is a command of its own. Two rounds
+of the same loop may run at once: a clock that jumps or two leaders do no harm.
 """
 
 import logging
@@ -23,7 +23,7 @@ LOG = logging.getLogger("broker.run")
 Report = list[dict[str, Any]]
 Figures = Mapping[str, Any]
 
-SELDOM = 60.0  # seconds between two rounds of the watchdog and of maintenance that look at everything
+SELDOM = 60.0  # seconds between two full rounds of the watchdog and of maintenance
 _OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
 
 

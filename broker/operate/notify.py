@@ -1,4 +1,4 @@
-"""Sending notifications of alerts: by a POST to a webhook, or by a mail that a command of this machine sends. The
+"""Sending notifications of alerts: by a POST to a webhook, or by a mail that a command on this machine sends. The
 database names the URL or the addresses; the command comes from the environment of the machine. A notification is sent
 at least once: if it was not recorded as sent, it is due again.
 """
@@ -24,7 +24,7 @@ MAIL_COMMAND, MAIL_FROM = "BROKER_MAIL_COMMAND", "BROKER_MAIL_FROM"
 _SENDMAIL = "/usr/sbin/sendmail -t -i"
 _PATIENCE = 10.0  # seconds for an answer of a webhook
 _MAIL_PATIENCE = 30.0  # seconds for the command
-_LINES = 200  # alerts in a mail
+_LINES = 200  # most alerts in a mail
 
 
 class NotSentError(BrokerError):

@@ -1,4 +1,4 @@
-"""Readings of the database for operators: a run in figures, and why a job or a task is where it is.
+"""Readings of the database for operators: a run in figures, and the reasons for waits and decisions.
 
 Imports psycopg when it is first needed, so that the command line starts quickly.
 """
@@ -50,7 +50,7 @@ def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) 
 
 
 def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
-    """Why the resources seen lately do not match a job that waits or is leased: rows of taskqueue.explain_job."""
+    """The reasons why the resources seen lately do not match a waiting or leased job: rows of taskqueue.explain_job."""
     return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
 
 
@@ -59,8 +59,8 @@ def task_explanation(
 ) -> Row:
     """The decision of a broker about a task: rows of brokerage.explain and brokerage.obstacles, and its state.
 
-    A row of a queue that is rejected has `not_loaded`: by rule, what is not loaded and a rule takes for a fact.
-    `not_loaded` of the whole: what is not loaded of the task itself.
+    The row of a rejected queue has `not_loaded`: by rule, the missing data that the rule takes for a fact.
+    `not_loaded` of the whole: the missing data of the task itself.
 
     algorithm: the broker; else the one that has the task now (brokerage.algorithm_of). `not_due`: why that broker does
     not take the task now (None: it does). `jobs`, `jobs_left`: its jobs, and those not assigned. `refused`: the row of
@@ -107,7 +107,7 @@ def stored_decision(
 ) -> Row | None:
     """The decision of a run about a task: a row of monitor.task_decision, and `queues`, rows of monitor.decision.
 
-    Without run the last one of the broker that was no dry run; None: there is none. `queues` is empty where they are
+    Without run: the last decision of the broker that was not dry, or None. `queues` is empty where they are
     no longer kept. Raises NoSuchThing for a run that decided nothing for the task.
     """
     from broker.errors import NoSuchThing
@@ -141,13 +141,13 @@ def not_loaded(connection: "Connection", setup: str, task: int | None = None) ->
 
 
 def lack_of(lacks: "Iterable[Row]", rule: str, queue: str) -> str | None:
-    """A fact that a rule reads and that is not loaded, of a queue (a pseudo-queue: its unified one) or of the setup."""
+    """A missing fact that a rule reads, of a queue (of a pseudo-queue: its unified queue) or of the setup."""
     places = (None, queue, queue.rpartition("/")[0])
     return next((row["lack"] for row in lacks if row["rule"] == rule and row["queue"] in places), None)
 
 
 def reason_of(row: Row, rule: str, reason: str) -> str:
-    """The reason of a rule of a queue, and what is not loaded that the rule takes for a fact."""
+    """The reason why a rule rejects a queue, and the missing data that the rule takes for a fact."""
     lack = row["not_loaded"].get(rule)
     return f"{reason}; {lack}" if lack else reason
 

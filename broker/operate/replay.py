@@ -38,7 +38,7 @@ class Replay:
         return _moved(then, again)
 
     def jobs_of_tasks(self) -> list[tuple[int, str, int, int]]:
-        """The same for each single task, with the task in front."""
+        """The same for each task; each row begins with the task."""
         return [
             (row["task_id"], *one)
             for row in self.differences
@@ -63,7 +63,7 @@ def replay(
     changes: Mapping[str, Mapping[str, Any]] | None = None,
     without: Sequence[str] = (),
 ) -> Replay:
-    """Decide the real runs of a time again: by another profile of the same base, other parameters of rules, or without
+    """Decide the real runs of a time span again: by another profile of the same base, other parameters, or without
     some rules; by default by the rules that decided. since, until: spans before now, such as "1 day"; run: only this
     run; newest: at most this many runs, the newest that decided something. changes: rule -> parameter -> value. Raises
     psycopg's error PB001 for arguments that do not fit, PB004 if no facts are kept, PB006 if the replay takes too long.

@@ -160,7 +160,7 @@ class Runner:
             self.stopped.wait(_AGAIN)
 
     def wait_for_renewal(self) -> None:
-        """Request a renewal of the leads, and wait for it: then the server is there again."""
+        """Request a renewal of the leads, and wait until it succeeds: the server then answers again."""
         with self._renewed:
             wanted = self._renewals + 2  # the first renewal may have begun before the request
             while self._renewals < wanted and not self.stopped.is_set():

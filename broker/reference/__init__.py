@@ -1,5 +1,5 @@
 """The generated reference: pages below sql/reference and broker/docs/reference, from the catalogue and the program.
-And `broker/tables.py`, the views of schema monitor for programs in Python.
+It also writes `broker/tables.py`, the views of schema monitor for programs in Python.
 
 `python -m broker.reference` writes all of them. Pages about the database (functions, views, tables, rules, facts,
 configuration, settings, errors) are in sql/reference, and pages about the program (commands, fields of worlds, Python)
@@ -37,7 +37,7 @@ _DATABASE = (functions.pages, relations.pages, rules.pages, facts.pages, setting
 
 
 def folders() -> Mapping[str, Path]:
-    """The places of the pages: folder as a page names it -> the folder of this checkout."""
+    """The places of the pages: the folder's name on pages -> the folder of this checkout."""
     return {
         "sql/reference": package_folder("sql") / "reference",
         "broker/docs/reference": Path(__file__).resolve().parents[1] / "docs" / "reference",

@@ -9,7 +9,7 @@ from broker.reference.markdown import Page, bullets, page, section, wrapped
 
 
 class Explained(NamedTuple):
-    """An error for people."""
+    """An error, described for people."""
 
     title: str
     meaning: str
@@ -51,7 +51,7 @@ EXPLAINED = {
         "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
     ),
     "PB008": Explained(
-        "not known who calls",
+        "the caller is not known",
         "The service does not know the token, the secret of a pilot, the session or the ticket of a browser; or it "
         "has expired, was used up or was revoked.",
         "Get a new one: `broker credential token`, `broker credential secret`; or log in again.",

@@ -13,7 +13,7 @@ def pages() -> Iterator[Page]:
         text = wrapped(escaped(f"`broker load {export.option}`: {export.what}. {export.shapes}"))
         entries.append(section(2, export.name, text, "It is had from", bullets(map(code, export.sources))))
     lead = (
-        "This page lists the exports of other systems that load as these systems write them, in the order of loading. "
+        "This page lists the exports of other systems that load in their original form, in the order of loading. "
         "A file is JSON, lines of JSON, or (rows) a table, .csv or .tsv, with the columns in the first line. "
         "[Import](../how-to/import.md) shows them at work."
     )

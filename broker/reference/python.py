@@ -60,7 +60,7 @@ def _public(module: ModuleType) -> list[tuple[str, Any]]:
 
 
 def _class(name: str, made: type) -> Iterator[str]:
-    """A class with its methods; the asynchronous twin of another has the same ones."""
+    """A class with its methods; an asynchronous twin has those of the synchronous class."""
     yield item(name, _constructor(name, made), _text(made.__doc__))
     for method, value in [] if name.startswith("Async") else _methods(made):
         if method != "__init__":

@@ -1,7 +1,7 @@
 """The account under which the embedded server runs, and files in its folders.
 
 Root starts the server under another account, which other daemons of the machine may share (`nobody`). That account can
-put anything into its folders, so root follows no link there, waits for no pipe, and overwrites no file.
+put anything into its folders, so there root follows no links, waits for no pipes, and overwrites no files.
 """
 
 import os
@@ -26,11 +26,11 @@ class Account:
 
     @property
     def drops(self) -> bool:
-        """Whether the server runs under another account than the caller's."""
+        """Whether the server runs under an account other than the caller's."""
         return self.uid is not None
 
     def own(self, path: Path) -> None:
-        """Give a file or folder, which is in a folder of the caller, to the account."""
+        """Give a file or folder in one of the caller's folders to the account."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 

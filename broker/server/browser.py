@@ -38,7 +38,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 def open_when_ready(url: str, setup: str, tell: Callable[[str], None]) -> None:
-    """Open a browser for an operator of the setup once the service at the URL answers, while this program goes on.
+    """Open a browser for an operator of the setup once the service at the URL answers, without waiting for it.
 
     tell: is called with the address of the file if this machine has no screen.
     """
@@ -72,7 +72,7 @@ def _has_screen() -> bool:
 
 
 def _answers(url: str) -> bool:
-    """Whether the service listens there before the time limit."""
+    """Whether the service listens at the URL before the time limit."""
     parts = urlsplit(url)
     place = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     until = time.monotonic() + _STARTS

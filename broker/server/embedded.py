@@ -70,7 +70,7 @@ class Server:
 
     @property
     def socket_dsn(self) -> str:
-        """The same over the unix socket, which saves some microseconds a call."""
+        """The same over the unix socket, which saves some microseconds per call."""
         folder = quote(str(self.socket_folder), safe="")
         return f"postgresql://{LOGIN}:{self.password}@{folder}:{self.port}/{DATABASE}"
 
@@ -186,7 +186,7 @@ def _exists(home: Path) -> bool:
 
 
 def _answering(home: Path) -> Server | None:
-    """The server, if it answers as ours; a missing database is made by the start."""
+    """The server, if it answers as ours; the start creates a missing database."""
     cluster = home / "cluster"
     if not _exists(home):
         return None
@@ -270,7 +270,7 @@ def _require_same_major(cluster: Path, programs: Installation) -> None:
 
 
 def _require_reachable(home: Path, account: Account) -> None:
-    """As root: the server's uid must be able to pass through every folder above its data."""
+    """For root: check that the server's uid can pass through every folder above its data."""
     if not account.drops:
         return
     for folder in (home, *home.parents):
@@ -283,7 +283,7 @@ def _require_reachable(home: Path, account: Account) -> None:
 
 
 def _require_own(home: Path) -> None:
-    """As root: nobody else may put things into the home, which root trusts."""
+    """For root, which trusts the home: check that nobody else can put files into it."""
     if os.geteuid() != 0 or not home.exists():
         return
     found = home.stat()

@@ -1,4 +1,4 @@
-"""Starting and stopping one PostgreSQL server process, and distinguishing ours from foreign processes."""
+"""Starting and stopping one PostgreSQL server process, and distinguishing it from foreign processes."""
 
 import fcntl
 import hashlib
@@ -130,7 +130,7 @@ def running_pid(cluster: Path) -> int | None:
 def answers(dsn: str, cluster: Path) -> bool:
     """Whether the server at `dsn` is this cluster's, and ready.
 
-    Only scram is accepted, with which the server must also know the password: a foreign program that took the port
+    Only scram is accepted, which makes the server prove that it knows the password: a foreign program on the port
     learns nothing.
     """
     try:
@@ -173,7 +173,7 @@ def _is_free(number: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(
             socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-        )  # as the server does, so that old connections do not block the port
+        )  # like the server, so that old connections do not block the port
         try:
             probe.bind(("127.0.0.1", number))
         except OSError:
@@ -201,7 +201,7 @@ def _lock_data(cluster: Path) -> int | None:
 
     The kernel frees the lock when the last process that inherited it has ended. So it also reveals children that
     outlive a killed server (they usually end soon by themselves), a start whose program was killed, and a server in
-    another container, whose process ids mean nothing here.
+    another container, whose process ids are not valid here.
     """
     descriptor = os.open(cluster / "in-use", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _ORPHAN_SECONDS

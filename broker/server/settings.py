@@ -32,7 +32,7 @@ min_wal_size = 256MB
 checkpoint_timeout = 15min
 wal_compression = on
 
-# The data is in memory or on an SSD: an index is worth its pages even for small tables.
+# The data is in memory or on an SSD: indexes are cheap to read.
 random_page_cost = 1.1
 
 # Calls take less than a millisecond; compiling one takes a hundred, and starting parallel workers takes ten.

@@ -69,7 +69,7 @@ def _released(job: Release, answer: list[Row] | psycopg.Error) -> Released:
 
 
 def item_error(error: psycopg.Error) -> ItemError:
-    """The reason why one of many was refused. Raises the refusal if it concerns the whole call."""
+    """The reason why one of many items was refused. Raises the refusal if it concerns the whole call."""
     found = of_error(error)
     if found.status in (403, 500, 503):
         raise found

@@ -1,5 +1,5 @@
 """The application: routes from the table of endpoints, and the handling of each request. It is a bare router. The
-wrapper of Starlette's application costs a tenth of a request, and does nothing here: every error of an endpoint becomes
+wrapper of Starlette's application costs a tenth of a request and is not needed: every error of an endpoint becomes
 a refusal. The route of a path is cached, since agents call few paths, often.
 """
 
@@ -33,7 +33,7 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class _Id(Convertor[int]):
-    """The digits of an id; other digits make another path."""
+    """The digits of an id; longer digits make another path."""
 
     regex = "[0-9]{1,19}"
 

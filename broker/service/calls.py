@@ -1,4 +1,4 @@
-"""The only module that talks to the database. A call for somebody is one transaction: the role and the subject are set
+"""The only module that talks to the database. A call for a caller is one transaction: the role and the subject are set
 for that transaction, then the statement runs. All parts are sent together, so that a call costs one round trip. Texts
 of statements are constants; values are parameters.
 """
@@ -38,7 +38,7 @@ class Rows(list[Row]):
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
 ActAs = tuple[LiteralString, list[str]]
-"""The statement that makes a transaction act as somebody, and its values."""
+"""The statement that makes a transaction act for a caller, and its values."""
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
@@ -84,7 +84,7 @@ class Database:
         )
         at_once = max(1, settings.connections // 2)
         # A page has many statements, which a connection plans each time until it has run each of them several times.
-        # The pool of calls finds out that a server is back; this pool connects when a page asks.
+        # The pool of calls notices when a server is back; this pool connects when a page asks.
         self._looks: AsyncConnectionPool = database.pool_async(
             self._target, min_size=0, max_size=at_once, configure=_configure, reconnect=0
         )
@@ -183,7 +183,7 @@ class Database:
     async def undone_as_role(
         self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], longest: float | None = None
     ) -> T:
-        """The result of a function of many statements with somebody's role, in one snapshot of which nothing is kept.
+        """The result of a function of many statements with somebody's role, in one snapshot that is rolled back.
         The function has a thread and a connection of its own. After this many seconds, by default a minute, its
         statement is cancelled. Raises PoolTimeout if two such functions are at work.
         """
@@ -199,7 +199,7 @@ class Database:
             while not (await asyncio.wait([work], timeout=patience))[0]:
                 await asyncio.to_thread(connection.cancel)
                 patience = _WAIT
-        except asyncio.CancelledError:  # the service is ending, and would wait for the thread
+        except asyncio.CancelledError:  # otherwise an ending service would wait for the thread
             connection.cancel()
             raise
         try:
@@ -238,7 +238,7 @@ class Database:
                 await connection.rollback()
 
     async def _look_at_the_others(self, connection: Connection, error: psycopg.Error) -> None:
-        """Replace the other connections if they are as dead as a lost one, or lead to a standby as it does."""
+        """Replace the other connections that are also dead, or that also lead to a standby."""
         self._note(error)
         if is_read_only(error):
             await connection.close()

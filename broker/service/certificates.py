@@ -35,7 +35,7 @@ _LONGEST_DN = 1000
 _LONGEST_CHAIN = 2**16
 _MOST_CERTIFICATES = 10
 
-# A type of attribute: its name in a DN here, the type, and other names that proxies write.
+# A type of attribute: its name in a DN of the service, the type, and other names that proxies write.
 _TYPES: tuple[tuple[str, ObjectIdentifier, str], ...] = (
     ("C", NameOID.COUNTRY_NAME, ""), ("ST", NameOID.STATE_OR_PROVINCE_NAME, "S"), ("L", NameOID.LOCALITY_NAME, ""),
     ("street", NameOID.STREET_ADDRESS, "streetAddress"), ("postalCode", NameOID.POSTAL_CODE, ""),
@@ -232,8 +232,8 @@ def _value(rest: bytes) -> tuple[str, bytes, bytes]:
 
 
 def _canonical(rdns: list[list[tuple[str, str]]]) -> str:
-    """/DC=org/CN=robot; the parts of one RDN in the order of their names, with + between. A backslash stands before
-    each slash, plus and backslash of a value, so that no two names have one text."""
+    """/DC=org/CN=robot; the parts of one RDN in the order of their names, with + between. A backslash precedes each
+    slash, plus and backslash of a value, so that two names never have the same text."""
     if not any(rdns) or not all(value and value.isprintable() for rdn in rdns for _, value in rdn):
         raise _Refused("its DN has an empty value, or a character that cannot be shown")
     parts = [sorted(f"{key}={_SPECIAL.sub(_ESCAPED, value)}" for key, value in rdn) for rdn in rdns]

@@ -1,7 +1,7 @@
 """Requests that arrive at the same time go to the database together. The first request of a group is sent at once.
-Requests that arrive while it is under way wait for its answer, and are sent together; after a call for several, others
-have two milliseconds to join. So nobody waits while the service is idle. If the oldest waiting request has waited for
-several seconds, further ones are refused at once: the service is overloaded, and a longer queue would only make all
+Requests that arrive before its answer wait for it, and are sent together; after a call for several, others
+have two milliseconds to join. So no request waits while the service is idle. If the oldest waiting request has waited
+for several seconds, further ones are refused at once: the service is overloaded, and a longer queue would only make all
 answers late.
 """
 

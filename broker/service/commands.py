@@ -29,7 +29,7 @@ _TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_k
 @app.command(rich_help_panel=PANEL)
 def serve(
     *,
-    bind: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = "127.0.0.1:8765",
+    bind: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address to listen on.")] = "127.0.0.1:8765",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that serve.")] = 1,
     issuer: Annotated[
         list[str] | None, typer.Option(metavar="URL", help="Accept tokens (JWT) of this issuer; repeat it for several.")
@@ -47,12 +47,12 @@ def serve(
     behind_proxy: Annotated[
         bool,
         typer.Option(
-            "--behind-proxy", help="A proxy in front of the service does TLS: listen without TLS, on any address."
+            "--behind-proxy", help="A proxy in front of the service terminates TLS: listen without TLS, on any address."
         ),
     ] = False,
     x509_secret: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Believe the proxy that shows the secret in FILE about client certificates."),
+        typer.Option(metavar="FILE", help="Accept client certificates from the proxy that shows the secret in FILE."),
     ] = None,
     x509_ca: Annotated[
         Path | None,
@@ -69,10 +69,10 @@ def serve(
         str | None, typer.Option(metavar="ISSUER", help="People log in with this OpenID provider.")
     ] = None,
     login_client: Annotated[
-        str | None, typer.Option(metavar="ID", help="The name (client id) by which the provider knows the service.")
+        str | None, typer.Option(metavar="ID", help="Client id of the service at the provider.")
     ] = None,
     login_secret: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file with the secret that the provider gave the service.")
+        Path | None, typer.Option(metavar="FILE", help="File with the client secret of the service at the provider.")
     ] = None,
     login_scope: Annotated[
         str, typer.Option(metavar="WORDS", help="Scopes that the service asks the provider for.")
@@ -81,7 +81,8 @@ def serve(
         bool, typer.Option("--open", help="Open a browser that is logged in as an operator of --setup.")
     ] = False,
     rate: Annotated[
-        float | None, typer.Option(min=1, metavar="N", help="Requests a second of one caller; any number by default.")
+        float | None,
+        typer.Option(min=1, metavar="N", help="Requests per second of one caller; by default without a limit."),
     ] = None,
     connections: Annotated[
         int,
@@ -103,11 +104,11 @@ def serve(
             metavar="SECONDS",
             envvar="BROKER_READ_LAG",
             show_envvar=False,
-            help="Read on the primary while the standby is further behind; by default BROKER_READ_LAG.",
+            help="Seconds: read on the primary while the standby is further behind; by default BROKER_READ_LAG.",
         ),
     ] = 10,
 ) -> None:
-    """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit, and why, for callers with tokens.
+    """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit and explain, for callers with tokens.
 
     --setup names the setup of the token that is shown, whose viewers may read the metrics, and whose jobs go to the
     clients of other systems. The login of --dsn or BROKER_DSN must be the service's own, broker_service. On the

@@ -95,7 +95,7 @@ class Call:
         self.database = self.service.database
 
     async def follow(self, setup: str) -> bool:
-        """Whether a setup is in another database than the one that refused the call; that database is then asked."""
+        """Whether a setup is in a database other than the one that refused the call; that database is then asked."""
         moved = await self.worker.moved(setup, self.service)
         if moved is None:
             return False
@@ -104,7 +104,7 @@ class Call:
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[None]:
-        """Within the block, read all `rows` in one transaction, and so as of one moment."""
+        """Within the block, read all `rows` in one transaction, so that they show the same moment."""
         async with self.database.read_transaction(self.caller.role, self.caller.text) as reading:
             self._reading = reading
             try:

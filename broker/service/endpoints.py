@@ -1,4 +1,4 @@
-"""All endpoints: the one table that routes and OpenAPI are made from."""
+"""All endpoints, in one table from which routes and OpenAPI are made."""
 
 from broker.service import agents, bodies, metrics, models, operators, outside, rows, searches, submitters, viewers
 from broker.service.adapters import dirac, diracx, panda
@@ -49,8 +49,8 @@ ENDPOINTS = (
         "POST", BASE + "/jobs/retry", "retry", "Give the work of ended jobs back to their tasks, all or none",
         submitters.retry, body=models.JobIds, answers=list[models.Retried], long=True,
     ),
-    Endpoint("GET", _JOB, "job", "Where a job is", viewers.job, answers=models.Job, reads=True),
-    Endpoint("GET", _JOB + "/events", "job_events", "What happened to a job", viewers.events,
+    Endpoint("GET", _JOB, "job", "The place of a job", viewers.job, answers=models.Job, reads=True),
+    Endpoint("GET", _JOB + "/events", "job_events", "The events of a job", viewers.events,
              answers=list[models.Event], reads=True),
     Endpoint("GET", _JOB + "/why", "why_job", "Why a job waits", viewers.why_job, answers=list[models.Condition],
              long=True, reads=True),
@@ -59,7 +59,7 @@ ENDPOINTS = (
         viewers.why_task, answers=list[models.Candidate], long=True, reads=True,
     ),
     Endpoint(
-        "GET", BASE + "/tasks/{task_id:id}/obstacles", "obstacles", "What keeps a task from queues, rule by rule",
+        "GET", BASE + "/tasks/{task_id:id}/obstacles", "obstacles", "The rules that keep a task from queues",
         viewers.obstacles, answers=list[models.Obstacle], long=True, reads=True,
     ),
     *(
@@ -82,11 +82,11 @@ ENDPOINTS = (
         operators.what_if, body=models.WhatIf, answers=models.Difference, limit_factor=4,
     ),
     Endpoint(
-        "GET", BASE + "/what-if/{what_if_id:id}", "kept_what_if", "What a change would have done when somebody asked",
+        "GET", BASE + "/what-if/{what_if_id:id}", "kept_what_if", "A kept answer to a what-if",
         viewers.what_if, answers=models.KeptDifference, reads=True,
     ),
     Endpoint(
-        "POST", BASE + "/resources/why", "why_resource", "What waits for a resource, and why it gets nothing",
+        "POST", BASE + "/resources/why", "why_resource", "The jobs that wait for a resource, and why it gets none",
         viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True, reads=True,
     ),
     Endpoint(

@@ -71,12 +71,12 @@ READINGS = (
         " pending, throttled, failed from monitor.last_run where setup = %s",
         (
             Figure("pgbroker_run_duration_seconds", "Time of the last run of a broker."),
-            Figure("pgbroker_run_ended_timestamp_seconds", "When it ended."),
+            Figure("pgbroker_run_ended_timestamp_seconds", "Its end."),
             Figure("pgbroker_run_tasks", "Tasks that it decided."),
             Figure("pgbroker_run_tasks_assigned", "Of them, tasks with candidates."),
             Figure("pgbroker_run_tasks_pending", "Of them, tasks that no queue or nucleus can take."),
             Figure("pgbroker_run_tasks_throttled", "Of them, tasks that a rule throttled."),
-            Figure("pgbroker_run_tasks_failed", "Of them, tasks that a rule failed, or with an error."),
+            Figure("pgbroker_run_tasks_failed", "Of them, tasks that a rule failed, or that raised an error."),
         ),
         ("algorithm",),
     ),
@@ -91,7 +91,7 @@ READINGS = (
         "select name, coalesce(extract(epoch from max(renewed_at)), 0), bool_or(state = 'well')::int,"
         " bool_or(needed)::int from monitor.loop where setup is null or setup = %s group by name",
         (
-            Figure("pgbroker_loop_beat_timestamp_seconds", "When a loop of broker run was last heard; 0 = never."),
+            Figure("pgbroker_loop_beat_timestamp_seconds", "Last heartbeat of a loop of broker run; 0 = never."),
             Figure("pgbroker_loop_well", "Whether a process leads it, and its last round did everything."),
             Figure("pgbroker_loop_needed", "Whether the setup needs it."),
         ),
@@ -126,9 +126,9 @@ TOOK = "pgbroker_view_read_duration_seconds"
 FAILED = "pgbroker_view_read_failed"
 OWN = {
     UP: "Whether the database answered the last time.",
-    READ: "When a view was last read, or tried.",
-    TOOK: "How long that took.",
-    FAILED: "Whether that failed or was too long; the figures of the view are left out.",
+    READ: "Time of the last reading of a view, or of the last attempt.",
+    TOOK: "Duration of that reading.",
+    FAILED: "Whether that reading failed or took too long; the figures of the view are left out.",
 }
 
 
@@ -153,7 +153,7 @@ class Figures:
         self._next_at = 0.0
 
     async def text(self) -> bytes:
-        """The figures in the format of Prometheus. While the database is away, they say only that."""
+        """The figures in the format of Prometheus. While the database is away, they only say so."""
         if self._task is None or (self._task.done() and time.monotonic() >= self._next_at):
             self._task = asyncio.create_task(self._read())
         await asyncio.wait([self._task], timeout=_PATIENCE)

@@ -51,7 +51,7 @@ class Keys:
             await self._fetch()
             found = self._fitting(algorithm, kid)
         elif time.monotonic() - self.fetched_at > _OLD and (self._refreshing is None or self._refreshing.done()):
-            self._refreshing = asyncio.create_task(self._fetch())  # nobody waits for a hanging issuer
+            self._refreshing = asyncio.create_task(self._fetch())  # no request waits for a hanging issuer
         if not self.known:
             raise NoKeys(self.issuer)
         return found

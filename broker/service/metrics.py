@@ -15,7 +15,7 @@ _SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
 class Replica(Protocol):
-    """The state of the standby that is read."""
+    """The state of the standby of --read."""
 
     @property
     def lag(self) -> float:
@@ -23,7 +23,7 @@ class Replica(Protocol):
 
     @property
     def is_used(self) -> bool:
-        """Whether it is read."""
+        """Whether requests use it."""
 
 
 class Metrics:
@@ -45,9 +45,9 @@ class Metrics:
         def gauge(name: str, words: str, mode: Literal["livesum", "livemin", "livemax"]) -> Gauge:
             return Gauge(f"pgbroker_{name}", words, registry=registry, multiprocess_mode=mode)
 
-        self._in_use = gauge("pool_in_use", "Connections to the database at work.", "livesum")
+        self._in_use = gauge("pool_in_use", "Connections to the database in use.", "livesum")
         self._waiting = gauge("agents_waiting", "Agents whose request waits for a job.", "livesum")
-        self._used = gauge("read_standby_used", "Whether the server of --read is read now.", "livemin")
+        self._used = gauge("read_standby_used", "Whether the server of --read is used now.", "livemin")
         self._lag = gauge("read_lag_seconds", "Time that the server of --read is behind the primary.", "livemax")
         self._reader: Replica | None = None
         self._connections: Callable[[], int] = lambda: 0

@@ -12,7 +12,7 @@ Attempt = Annotated[
 ]
 Reason = Annotated[str, Meta(max_length=1000)]
 Resource = Annotated[dict[str, Any], Meta(title="Resource", description="A description of a resource.")]
-_REQUIRED = Meta(title="Requirements", description="What a job requires.", extra_json_schema={"type": "object"})
+_REQUIRED = Meta(title="Requirements", description="The requirements of a job.", extra_json_schema={"type": "object"})
 Requirements = Annotated[dict[str, Any], _REQUIRED]
 
 
@@ -25,7 +25,7 @@ class MatchRequest(Request):
     used. request_id may be in the header Idempotency-Key instead."""
 
     resources: Annotated[list[Resource], Meta(min_length=1, max_length=10)]
-    n: Annotated[int, Meta(ge=1, le=1000, description="How many jobs.")] = 1
+    n: Annotated[int, Meta(ge=1, le=1000, description="Number of jobs.")] = 1
     request_id: Annotated[
         UUID | None, Meta(description="The same id within ten minutes gives the same answer; same as Idempotency-Key.")
     ] = None
@@ -89,7 +89,7 @@ class Finished(Struct):
 
 
 class ItemError(Struct):
-    """The reason why one of many was refused."""
+    """The reason why one of many items was refused."""
 
     code: str | None
     message: str
@@ -185,7 +185,7 @@ class Event(Struct):
 
 
 class Condition(Struct):
-    """A condition of a job: how many of the kinds of resources seen lately fail it."""
+    """A condition of a job, and the number of kinds of resources seen lately that fail it."""
 
     condition: str
     wanted: str | None
@@ -227,8 +227,8 @@ class Waiting(Struct):
 
 
 class Restriction(Request):
-    """A condition of a search: a row's column is compared with the value, or with the values (in, not in). An empty
-    column differs from every value; eq and neq with null ask whether a column is empty."""
+    """A condition of a search: a row's column is compared with the value, or with the values (in, not in). A null
+    column differs from every value; eq and neq with null test whether a column is null."""
 
     parameter: Annotated[str, Meta(description="A column.")]
     operator: Literal["eq", "neq", "gt", "lt", "in", "not in", "like", "not like", "regex"]
@@ -290,7 +290,7 @@ class Retried(Struct):
 
 
 class WhatIf(Request):
-    """A change, of which nothing is stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
+    """A change that is not stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
     merged over the setup, a profile, other parameters of its rules, rules that are left out. tasks: the tasks to
     decide; by default all open tasks, or at most `newest` of them. force: accept settings that no shipped rule
     reads."""

@@ -58,7 +58,7 @@ def document() -> dict[str, Any]:
 
 def _named(schemas: Any, components: dict[str, Any]) -> dict[str, Any]:
     """Move objects with a title out of the schemas, which then refer to them: generated clients use the titles as
-    names. A list of anything gets an empty schema of its items, without which generators refuse it.
+    names. A list of any items gets an empty schema of items; generators refuse a list without one.
     """
     found: dict[str, Any] = {}
     for place in schemas if isinstance(schemas, list) else list(schemas.values()):

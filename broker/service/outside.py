@@ -70,6 +70,6 @@ async def openapi(_: Call) -> Response:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether a program of this machine asks this machine; a foreign page whose name resolves to this machine sends its
-    own host name."""
+    """Whether a program of this machine calls this machine by its own name; a foreign page whose name resolves to this
+    machine sends another host name."""
     return request.client is not None and all(map(is_loopback, (request.client.host, request.url.hostname or "")))

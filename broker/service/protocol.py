@@ -1,7 +1,7 @@
 """uvicorn's HTTP/1.1 with the limits that it lacks: the size of a head, and the time of a slow client. An answer is
 sent in one piece. A client has PERIOD seconds for a head, from the beginning of the connection or from the head's first
-byte, and must send at least LEAST bytes of a body in each PERIOD. Otherwise the connection is closed. The time while
-the service works on a request, and reads nothing, does not count. Between requests uvicorn's own limit holds
+byte, and must send at least LEAST bytes of a body in each PERIOD. Otherwise the connection is closed. The time during
+which the service works on a request, and reads nothing, does not count. Between requests uvicorn's own limit holds
 (timeout_keep_alive).
 """
 
@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEAD_BYTES = 64 * 2**10  # the chain of certificates that a proxy hands over takes 20 KiB
 PERIOD = 20.0  # seconds
 LEAST = 2048  # bytes
-_TOGETHER = 64 * 2**10  # bytes of an answer that are held back for more
+_TOGETHER = 64 * 2**10  # bytes of an answer that wait for the rest
 
 
 class _Part(enum.Enum):

@@ -1,7 +1,7 @@
 """The choice of a server for requests that only read: a standby while it follows closely, otherwise the primary. Once a
 second a worker asks the primary for the position of its log, and the standby for the position that it has replayed. The
-lag is the time since the primary was first seen beyond that place: neither the servers' clocks nor an idle primary
-count.
+lag is the time since the primary was first seen ahead of that position: neither the servers' clocks nor an idle
+primary matter.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ from broker.service.settings import Settings
 EACH = 1.0  # seconds between two looks
 _PATIENCE = 2.0  # seconds of a look at one server
 _SEEN = 3600  # looks at the primary that are kept
-_OWN_CHANGE = 60  # seconds for which a browser's cookie says that it changed something
-_DIGITS = 43  # length of a place in a cookie, equal to the values of the other cookies
+_OWN_CHANGE = 60  # seconds for which a browser's cookie records a change
+_DIGITS = 43  # length of a position in a cookie, equal to that of other cookies' values
 _PLACE = re.compile(r"[0-9A-F]{1,8}/[0-9A-F]{1,8}")
 _READING = ("GET", "HEAD")
 _FLUSHED = "select system_identifier, pg_current_wal_flush_lsn()::text from pg_control_system()"
@@ -39,7 +39,7 @@ has not arrived yet."""
 
 
 def place_of(text: str) -> int:
-    """A place in the log as a number."""
+    """A position in the log as a number."""
     assert _PLACE.fullmatch(text)
     high, low = text.split("/")
     return int(high, 16) << 32 | int(low, 16)
@@ -64,7 +64,7 @@ class Lag:
             self._seen.popleft()
 
     def seconds(self, at: float) -> float:
-        """The time since the primary was first seen beyond the standby; infinite if the standby was never seen."""
+        """The time since the primary was first seen ahead of the standby; infinite if the standby was never seen."""
         if self.replayed < 0:
             return math.inf
         return at - self._seen[0][0] if self._seen else 0.0
@@ -111,7 +111,7 @@ class Reader:
         return self._standby is not None and self._fault is None and self.lag <= self._limit
 
     def standby_for(self, request: Request) -> Database | None:
-        """The standby, if it may answer a request, or None if the primary must. The primary answers callers that want
+        """The standby, if it may answer a request, or None if the primary must. The primary answers callers that accept
         no old data, and callers whose changes the standby has not replayed.
         """
         return self._standby if self.is_used and not self._must_be_new(request.headers) else None

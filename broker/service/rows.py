@@ -1,4 +1,4 @@
-"""The types of what searches and summaries answer, for OpenAPI: made from the columns of views.py."""
+"""The types of the answers to searches and summaries, for OpenAPI, made from the columns of views.py."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from broker.service.views import OWN, VIEWS, kind_of
 def page(name: str) -> type[msgspec.Struct]:
     """The answer to a search: JobPage, of JobRow."""
     one = _singular(name)
-    row = msgspec.defstruct(f"{one}Row", _columns(name), namespace={"__doc__": "The columns that were asked for."})
-    words = "A page. cursor: where the next one begins; null = this is the last."
+    row = msgspec.defstruct(f"{one}Row", _columns(name), namespace={"__doc__": "The requested columns."})
+    words = "A page. cursor: the beginning of the next page; null = this is the last page."
     fields = [("rows", list[row]), ("cursor", str | None)]  # type: ignore[valid-type]
     return msgspec.defstruct(f"{one}Page", fields, namespace={"__doc__": words})
 
 
 def group(name: str) -> type[msgspec.Struct]:
     """A group of a summary: JobGroup."""
-    words = "How many rows have these values of the columns that group them."
+    words = "The number of rows with these values of the grouping columns."
     return msgspec.defstruct(f"{_singular(name)}Group", [("count", int), *_columns(name)], namespace={"__doc__": words})
 
 

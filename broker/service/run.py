@@ -17,7 +17,7 @@ from broker.service.protocol import BoundedProtocol
 from broker.service.settings import Settings, hand_over
 
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
-_LAST_ANSWERS = 20  # seconds that requests under way have when the service is to stop
+_LAST_ANSWERS = 20  # seconds that running requests have when the service stops
 _BACKLOG = 4096
 HTTP: dict[str, Any] = {"http": BoundedProtocol, "ws": "none"}
 """uvicorn's options for HTTP. With WebSockets, an upgrade request would cause an internal error."""

@@ -1,9 +1,8 @@
 """The search language: restrictions, order and pages of a view, as one statement, and counts by groups.
 
-SQLAlchemy makes the text of a statement from the columns of views.py, once for each shape of a search; what a caller
-sends is only looked up there, or a value. A page begins behind the last row of the page before it, so that it costs
-the same wherever it is, and rows that are added while pages are read move nothing. This is not in SQL, since psql has a
-language of its own to ask the views.
+SQLAlchemy makes the text of a statement from the columns of views.py, once for each shape of a search. Names from a
+caller are only looked up there, and everything else is a value. A page begins behind the last row of the page before
+it, so all pages cost the same, and new rows do not shift them. This is not in SQL, since psql users have SQL itself.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ from broker.service.views import BOOLEAN, INTEGER, JSON, NUMBER, TEXT, TIME, Kin
 from broker.world.shape import nearest
 
 GROUPS = 10_000
-"""Groups of a summary at most."""
+"""Maximal number of groups of a summary."""
 ROWS = 50
 """Rows of a page of the service's own."""
 _SHAPES = 300  # statements that are kept, of each function; the longest has 40 kB
@@ -68,8 +67,8 @@ class _Condition(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """All of a page that its text depends on. key: which values of the cursor's row are not null; None: no cursor.
-    limit: rows that stand in the text; None: they are a value."""
+    """The parts of a page on which its text depends. key: which values of the cursor's row are not null; None: no
+    cursor. limit: the number of rows, if it is in the text; None: it is a value."""
 
     selected: tuple[str, ...]
     order: tuple[tuple[str, bool], ...]
@@ -105,13 +104,13 @@ class Statement:
         return Found([{name: row[name] for name in self.shown} for row in named], cursor)
 
     def _cursor(self, last: Mapping[str, Any]) -> str:
-        """Where the next page begins: behind this row."""
+        """The cursor of the next page, which begins behind this row."""
         key = [None if last[name] is None else _text(last[name]) for name, _ in self.order]
         return urlsafe_b64encode(msgspec.json.encode([self.digest, *key])).decode().rstrip("=")
 
 
 def column(view: View, name: str, where: str, *, compared: bool = True) -> _Expression:
-    """The column of a name. Raises Problem for a name that is not listed, and for JSON where it is compared."""
+    """The column of a name. Raises Problem for a name that is not listed, and for a comparison of JSON."""
     found = view.columns.get(name)
     if found is None:
         near = nearest(name, view.columns)
@@ -123,7 +122,7 @@ def column(view: View, name: str, where: str, *, compared: bool = True) -> _Expr
 
 
 def page(view: View, given: Values, search: Search, scope: Sequence[str], offset: int = 0) -> Statement:
-    """The statement of a page, with one row more than it has, so that the end is known.
+    """The statement of a page, with one row more than the page, to see whether it is the last.
 
     given: values of the view's own parameters, such as the setup. scope: what a cursor is for, beside the search
     itself. offset: rows to pass over, for callers that know no cursor.
@@ -136,7 +135,7 @@ def page(view: View, given: Values, search: Search, scope: Sequence[str], offset
     digest = _digest([*scope, msgspec.to_builtins(search.search), order])
     conditions, values = _conditions(view, search.search)
     key = None if search.cursor is None else _key(search.cursor, digest, len(order))
-    # of a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call again
+    # for a limit that is a parameter, the planner assumes a tenth of all rows, and plans each call again
     is_first = search.limit == ROWS and not (offset or search.search or search.cursor)
     shape = _Shape(
         tuple(selected), tuple(order), conditions, None if key is None else tuple(value is not None for value in key),
@@ -157,7 +156,7 @@ def row(view: View, setup: str, key: object) -> tuple[LiteralString, list[object
 def summary(
     view: View, given: Values, grouping: Sequence[str], search: Sequence[Restriction]
 ) -> tuple[LiteralString, list[object]]:
-    """The statement of counts by groups, the largest first, with one more than there may be."""
+    """The statement that counts by groups, the largest first, and returns one row more than the limit."""
     names = tuple(dict.fromkeys(grouping))
     for number, name in enumerate(names):
         column(view, name, f"grouping[{number}]")
@@ -294,7 +293,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _order(view: View, sort: Sequence[Order]) -> list[tuple[str, bool]]:
-    """The columns that order the rows, up to the one that makes the order whole."""
+    """The columns that order the rows, up to the one that makes the order total."""
     order: dict[str, bool] = {}
     for number, one in enumerate(sort):
         column(view, one.parameter, f"sort[{number}].parameter")
@@ -318,7 +317,7 @@ def _by(view: View, name: str, down: bool) -> _Expression:
 
 
 def _behind(view: View, order: Sequence[tuple[str, bool]], key: Sequence[bool]) -> _Expression:
-    """Rows behind a key: the first column is behind, or alike and the second is behind, and so on. Null is last."""
+    """Rows behind a key: the first column is behind, or is equal and the second is behind, and so on. Null is last."""
     ways: list[_Expression] = []
     alike: list[_Expression] = []
     for number, ((name, down), has_value) in enumerate(zip(order, key, strict=True)):
@@ -333,7 +332,7 @@ def _behind(view: View, order: Sequence[tuple[str, bool]], key: Sequence[bool]) 
     if not ways:
         return sa.false()
     name, down = order[0]
-    if len(ways) > 1 and not _may_be_null(view, name):  # where an index can begin
+    if len(ways) > 1 and not _may_be_null(view, name):  # the condition by which an index can begin
         of, value = view.columns[name], sa.bindparam("key0", type_=view.columns[name].type)
         return sa.and_(of <= value if down else of >= value, sa.or_(*ways))
     return sa.or_(*ways)

@@ -1,4 +1,4 @@
-"""Searches and summaries of a setup, for whoever may read the view."""
+"""Searches and summaries of a setup, for callers that may read the view."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, LiteralString
@@ -36,7 +36,7 @@ def count(name: str) -> Callable[[Call], Awaitable[list[dict[str, Any]]]]:
 
 
 async def page(call: Call, view: View, own: View | None, body: Search, offset: int = 0) -> Found:
-    """A page of a view. Whoever may not read views gets its own rows, where there are such."""
+    """A page of a view. A caller that may not read views gets its own rows, if the view has such rows."""
     if own is not None and await call.rows(_MAY_READ) != [(True,)]:
         view, given = own, _own_page(own, call.setup, body, offset)
     else:
@@ -47,7 +47,7 @@ async def page(call: Call, view: View, own: View | None, body: Search, offset: i
 
 
 async def row(call: Call, name: str, key: object) -> list[dict[str, Any]]:
-    """The row of a list that has this key; nothing, where there is none."""
+    """The row of a list that has this key, or nothing."""
     text, values, names = search.row(VIEWS[name], call.setup, key)
     return [dict(zip(names, row, strict=True)) for row in await call.rows(text, *values)]
 
@@ -68,8 +68,8 @@ async def groups(call: Call, view: View, own: View | None, body: Summary) -> lis
 
 
 def _own_page(own: View, setup: str, body: Search, offset: int) -> search.Values:
-    """Which of the caller's own jobs a page may show: where it is ordered by id, those from its cursor on, and no more
-    than it holds."""
+    """The range of the caller's own jobs that a page may show: if it is ordered by id, those from its cursor on, and at
+    most as many as its limit."""
     by_id = all((one.parameter, one.direction) == (own.order[0][0], "desc") for one in body.sort[:1])
     key = search.opened(body.cursor or "")[1:2] if by_id else []
     after = int(key[0]) if key and key[0] and key[0].isdecimal() and len(key[0]) < _DIGITS else None

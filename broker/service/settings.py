@@ -26,7 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dsn: the login of the service. read_dsn: the same login on a standby, where pages, explanations and searches are
     read; None = no standby. read_lag: seconds that the standby may be behind. prepare: whether statements are prepared;
     None = unless there is a pooler. issuers, audience: the issuers of accepted tokens, and the audience that the tokens
-    must have. setup: the setup whose viewers may read the metrics. rate: requests a second of one caller, on all
+    must have. setup: the setup whose viewers may read the metrics. rate: requests per second of one caller, on all
     workers together; None = any number. connections: connections of each worker to the database. behind_proxy: every
     caller comes through a proxy on this machine. x509_secret: the secret of a proxy that passes on client certificates;
     None = no such proxy. x509_ca: the file with the authorities of these certificates; None = the proxy has verified

@@ -26,7 +26,7 @@ Line = tuple[str, list[Any]]  # its text, and the ids of its jobs
 
 
 async def insert(call: Call) -> Inserted:
-    """Store jobs, chunk by chunk as they come. The first chunk that is refused ends it; those before it stay."""
+    """Store jobs, chunk by chunk as they come. The first refused chunk ends the call; earlier chunks stay."""
     await _require_right(call)
     key = call.key()
     done = Inserted(0, 0, [])
@@ -35,7 +35,7 @@ async def insert(call: Call) -> Inserted:
         async for chunk in _chunks(_lines(call)):
             number += 1
             text = f"[{','.join(line for line, _ in chunk)}]"
-            async with call.service.database.long_call(_PATIENCE):  # not while a slow client sends
+            async with call.service.database.long_call(_PATIENCE):  # no transaction is open while a slow client sends
                 rows = await call.rows(_INSERT, call.setup, text, call.id_of(f"{key}\n{number}"))
             done.stored += len(chunk)
             done.jobs += rows[0][0]
@@ -97,7 +97,7 @@ async def _lines(call: Call) -> AsyncIterator[Line]:
 
 
 def _line(text: bytes, number: int) -> Line:
-    """A line, and the ids in it. The database checks all of them; here it is JSON that the database can read."""
+    """A line, and the ids in it. Only its JSON is checked here; the database checks the rest."""
     found = bodies.decoded(text, dict[str, Any], f"line {number}")
     jobs = found.get("jobs")
     of_group = [job[0] if isinstance(job, list) and job else None for job in jobs] if isinstance(jobs, list) else None

@@ -1,5 +1,5 @@
 """Bearer tokens: verifies tokens of issuers (JWT), and hashes tokens that the database has made. The claims of a
-verified token are kept for a minute. The database is asked each time what the claims allow.
+verified token are kept for a minute. For each request the database is asked for the rights of the claims.
 """
 
 import binascii
@@ -121,7 +121,7 @@ class Verifier:
         return claims
 
     def _check(self, claims: dict[str, Any]) -> None:
-        """Check the times and the audience of a token whose signature is right."""
+        """Check the times and the audience of a token whose signature is valid."""
         now = time.time()
         if not now < _time(claims, "exp") + SKEW:
             raise _Refused("it has expired")

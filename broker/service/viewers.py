@@ -1,4 +1,4 @@
-"""Endpoints for viewers: where a job is, and why it waits."""
+"""Endpoints for viewers: the place of a job, and the reason why it waits."""
 
 from typing import LiteralString
 

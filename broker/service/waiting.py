@@ -1,8 +1,8 @@
 """Long polls: agents that wait for a job, without a transaction and without a connection to the database. Each setup
 with waiting agents is watched: the database is asked twenty times a second which requirements got jobs
 (`taskqueue.arrivals`). For each new job, one agent with a matching resource is woken, the longest waiting first; it
-asks for a job as if it had just arrived. Limits, delays and holds that end cause no arrival, so of the agents with one
-description, one asks every five seconds.
+asks for a job as if it had just arrived. Limits, delays and holds that end cause no arrival, so one of the
+agents with each description asks every five seconds.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from broker.service.models import Match
 from broker.service.problems import LOG, of_error
 
 _PAUSE = 0.05  # seconds between two looks at a setup
-_AGAIN = 5.0  # seconds after which one agent of a description asks without an arrival
+_AGAIN = 5.0  # seconds after which one agent of each description asks without an arrival
 _AFTER_ERROR = 1.0  # seconds
 _MOST_VERDICTS = 10_000  # verdicts of a description, kept for a minute
-_KEPT = 60.0  # seconds: what a description matches may change with the configuration
+_KEPT = 60.0  # seconds: the matches of a description may change with the configuration
 _MOST = 1000  # descriptions, or definitions, in a call
 
 _ARRIVALS: LiteralString = (
@@ -130,8 +130,8 @@ class Waiting:
         wait: float,
         gone: Callable[[], Coroutine[Any, Any, None]],
     ) -> list[Match]:
-        """The jobs for a request, now or within this many seconds. gone: ends when nobody waits for the answer. Raises
-        Problem, and ClientDisconnect when the caller is gone.
+        """The jobs for a request, now or within this many seconds. gone: ends when the caller no longer waits for the answer.
+        Raises Problem, and ClientDisconnect when the caller is gone.
         """
         deadline = time.monotonic() + wait
         watched = self._watched.get(caller.setup)
@@ -229,7 +229,7 @@ class _Watched:
                 try:
                     await self._poll(role)
                     pause = _PAUSE
-                except Exception as error:  # agents keep waiting; each description is tried now and then
+                except Exception as error:  # agents keep waiting; each description is tried every few seconds
                     LOG.warning("no look for jobs of setup %s: %s", self._setup, of_error(error).detail)
                     pause = _AFTER_ERROR
                     if isinstance(error, psycopg.Error) and is_moving(error):
@@ -250,7 +250,9 @@ class _Watched:
         if not arrivals:
             return
         for kind in self.kinds.values():
-            if not kind.may_match:  # perhaps the role never may; an agent that asks for the first time asks once more
+            if (
+                not kind.may_match
+            ):  # perhaps the role may never ask for arrivals; an agent that asks for the first time asks once more
                 for agent in kind.asking:
                     agent.news = True
         for group in {kind.group for kind in self.kinds.values() if kind.may_match}:

@@ -118,7 +118,7 @@ class Worker:
             service.waiting.close()
 
     async def of(self, setup: str) -> Service:
-        """The service of the database that has a setup, or that of the front if no shard has it; nobody may call there.
+        """The service of the database that has a setup or, if no shard has it, of the front, which refuses all calls.
         Raises the error of a front that is away if the place of the setup is not known.
         """
         if self._is_front is False:
@@ -134,7 +134,7 @@ class Worker:
             return found or self.own  # otherwise the database itself is away, front or not
 
     async def moved(self, setup: str, service: Service) -> Service | None:
-        """The place of a setup, if it is not where a service looked for it and was refused."""
+        """The place of a setup, if it differs from the database that refused a service."""
         if not self._is_front:
             return None
         try:

@@ -19,7 +19,7 @@ Cursor = psycopg.Cursor[Any]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of check(): the differences from the release, and objects and grants of others in the schemas."""
+    """The result of check(): differences from the release, and objects and grants of other roles in the schemas."""
 
     release: str
     revision: str | None
@@ -35,7 +35,7 @@ class CheckReport:
 def check(dsn: str, *, program: Program | None = None) -> CheckReport:
     """Compare a database with this release: revision, files, definitions, tables, owners, comments, triggers, grants.
 
-    Reads only. Raises UpgradeError when the login may not look, CompatibilityError when the database is newer.
+    Reads only. Raises UpgradeError when the login lacks the rights, CompatibilityError when the database is newer.
     """
     release = program or Program()
     with connect(dsn) as conn, conn.cursor() as cur:
@@ -51,7 +51,7 @@ def check(dsn: str, *, program: Program | None = None) -> CheckReport:
         left, now = state.stored(cur), state.read(cur, names)
         major = cur.connection.info.server_version // 10000
         if found.server_major != major:
-            # Each major version words definitions differently: what exists and who owns it can still be compared.
+            # Each major version words definitions differently, but objects and owners can still be compared.
             differences.append(
                 Difference("database", "server", f"PostgreSQL {found.server_major}", f"PostgreSQL {major}")
             )
@@ -76,7 +76,7 @@ def _program(release: Program, installed_release: str | None, revision: str | No
 
 
 def _files(cur: Cursor, release: Program) -> list[Difference]:
-    """Compare the files that were installed with those of this release, by sha256 (of which the beginning is shown)."""
+    """Compare the files that were installed with those of this release, by sha256 (the beginning of each is shown)."""
     there = dict(cur.execute("select path, sha256 from resource.installed_object").fetchall())
     here = {thing.path: thing.sha256 for thing in parse_files(release.files)}
     wrong: list[Difference] = []

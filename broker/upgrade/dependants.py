@@ -1,4 +1,4 @@
-"""The dependants of an object, found in pg_depend, so that drop and create lose nobody's work."""
+"""The dependants of an object, found in pg_depend, so that drop and create lose no objects of users."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +45,7 @@ Key = tuple[str, str, str, str, str]
 
 
 def key_of(kind: str, schema: str, name: str, arguments: str, relation: str | None) -> Key:
-    """Return what identifies an object; a function and a procedure of one name and arguments exclude each other."""
+    """Return the identity of an object; a function and a procedure with the same signature exclude each other."""
     family = "routine" if kind in {"function", "procedure"} else kind
     return family, schema, name, arguments, relation or ""
 
@@ -102,7 +102,7 @@ class _Walk:
             _DEPENDERS.encode(), {"class": catalogue, "oid": oid}
         ).fetchall():
             if depender == "pg_type" or internal:
-                # The row type of a view (and its array): no object of its own, but others may use it.
+                # The row type of a view (and its array) is not an object of its own, but other objects may use it.
                 self.visit(depender, dependent, standing)
             elif depender in _DESCRIBE:
                 self.visit(depender, dependent, standing)

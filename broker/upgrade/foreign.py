@@ -84,13 +84,13 @@ _SAVE = {
 
 
 def save(cur: Cursor, standing: Standing) -> list[str]:
-    """Return the statements that create a foreign object again as it is now, without its owner."""
+    """Return the statements that create a foreign object again in its present form, without its owner."""
     rows = cur.execute(_SAVE[standing.kind].encode(), [standing.oid, standing.oid]).fetchall()
     return [str(row[0]) for row in rows]
 
 
 def acting_as(cur: Cursor, role: str, owner: str) -> bool:
-    """Take the role of a foreign object's owner, or stay superuser; tell whether that could be done.
+    """Take the role of a foreign object's owner, or stay superuser; return whether that was possible.
 
     The caller sets the role back to the owner of pgbroker (`role`).
     """

@@ -48,7 +48,7 @@ class Grant:
 
 
 def _read(tokens: list[Token]) -> Iterator[Grant]:
-    """Read `grant privileges on kind name, name to role, role`: a grant a name."""
+    """Read `grant privileges on kind name, name to role, role`: one grant per name."""
     text = " ".join(token.text for token in tokens)
     words = [token.text for token in tokens]
     if words[0] != "grant" or "on" not in words or "to" not in words:
@@ -161,10 +161,10 @@ def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tup
 
 @dataclass(frozen=True)
 class Plan:
-    """The statements that bring the grants to the state of roles.sql, the missing objects that it names, and the
+    """The statements that bring the grants to the state of roles.sql, the missing objects that the file names, and the
     guests.
 
-    `others` are the grants that somebody gave to roles that are not of pgbroker; they stay.
+    `others` are the grants to roles that are not pgbroker's; they stay.
     """
 
     statements: tuple[str, ...] = ()

@@ -15,13 +15,13 @@ from broker.upgrade.source import SqlObject
 
 Cursor = psycopg.Cursor[Any]
 
-# `create or replace` cannot do it: another return type, other argument names, columns gone, another kind of routine.
+# `create or replace` cannot change the return type, argument names or kind of a routine, or remove columns.
 _NEEDS_DROP = (
     errors.InvalidFunctionDefinition, errors.InvalidTableDefinition, errors.WrongObjectType, errors.FeatureNotSupported,
 )  # fmt: skip
 
 
-# The statement that creates an object again in PostgreSQL's words; no row if the text is kept as it was written.
+# The statement that creates an object again in PostgreSQL's words; no row if PostgreSQL keeps the written text.
 _OWN_WORDS = {
     "pg_class": """
         select format('create or replace view %%s%%s as %%s', c.oid::regclass,
@@ -56,7 +56,7 @@ class _Wanted:
 
 
 def normalised(cur: Cursor, objects: list[SqlObject]) -> list[str]:
-    """Return each object's argument types as PostgreSQL writes them; a type that is not there yet stays as written."""
+    """Return each object's argument types as PostgreSQL writes them; a type that does not exist stays as written."""
     flat = [(position, written) for position, thing in enumerate(objects) for written in thing.arguments]
     rows = cur.execute(
         "select coalesce(to_regtype(t.written)::text, t.written) from unnest(%s::text[]) with ordinality t(written, n)"
@@ -173,7 +173,7 @@ class Installer:
             self.changes.foreign.append(standing.title)
 
     def _drop(self, roots: list[tuple[str, int]]) -> None:
-        """Drop objects and their dependants: ours are written again later, and foreign objects are saved."""
+        """Drop objects and their dependants: pgbroker's are written again later, and foreign objects are saved."""
         cur = self.cur
         for standing in standing_on(cur, roots):
             ours = standing.key in self._ours or standing.key in self._wanted

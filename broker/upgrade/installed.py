@@ -12,7 +12,7 @@ from broker.upgrade.session import connect
 
 Cursor = psycopg.Cursor[Any]
 BASE = "base"
-# The tables whose rows people would miss, and the word for these rows.
+# The tables whose rows a downgrade counts before it removes them, and the word for these rows.
 _COUNTED = {"taskqueue.job": "waiting jobs", "taskqueue.lease": "leased jobs", "taskqueue.ended": "ended jobs"}
 
 
@@ -49,7 +49,7 @@ class Prospect:
 
 
 def _role_prefix(cur: Cursor) -> str | None:
-    """Read the prefix from the owner of the first table, which everybody may see; None without pgbroker."""
+    """Read the prefix from the owner of the first table, which every login may see; None without pgbroker."""
     row = cur.execute(
         "select pg_get_userbyid(relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
         " where n.nspname = 'resource' and c.relname = 'alembic_version'"
@@ -117,7 +117,7 @@ def target_of(release: Program, found: Installed, asked: str | None) -> Earlier 
 
 
 def prospect(dsn: str, asked: str | None = None, *, program: Program | None = None) -> Prospect:
-    """Return the plan of downgrade(), for people to confirm. Reads only; raises the errors of downgrade()."""
+    """Return the plan of downgrade(), so that a person can confirm it. Reads only; raises the errors of downgrade()."""
     release = program or Program()
     with connect(dsn) as conn, conn.cursor() as cur:
         cur.execute("set transaction read only")

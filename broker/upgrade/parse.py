@@ -1,4 +1,4 @@
-"""Read one file of sql/: which object it creates, which names it uses, and nothing more.
+"""Read one file of sql/: only the object that it creates and the names that it uses.
 
 The parser is deliberately small: it separates statements (quotes, dollar quotes, comments, `begin atomic` bodies), and
 reads the head of the `create`; every other statement of a file must be a `comment on`. PostgreSQL checks the rest.
@@ -35,8 +35,8 @@ class Created:
     """The object that one file creates.
 
     `arguments` are a routine's input types as written, `relation` is a trigger's table. `uses` are the qualified names
-    that PostgreSQL looks up when it creates the object: all of a view, a trigger or a body in SQL's own style; not
-    those in strings, and so not those in a body that is written as one.
+    that PostgreSQL looks up when it creates the object: all names of a view, a trigger or a body in SQL's own style,
+    but no names in strings, so none in a body that is a string.
     """
 
     kind: str

@@ -10,7 +10,7 @@ import broker
 from broker.upgrade.failure import CompatibilityError, UpgradeError
 from broker.upgrade.source import package_folder, read_folder
 
-# Revisions of the development states before the first release. They were replaced by the baseline.
+# Revisions of the development states before the first release. The baseline replaced them.
 _DEVELOPMENT = re.compile(r"00(0\d|10)")
 
 
@@ -25,7 +25,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Program:
-    """A release as files. Tests make other releases than the running one.
+    """A release as files. Tests make releases other than the running one.
 
     `earlier_folder` holds the code of the release before, which `.ci/release` packs into sdist and wheel from the tag
     of that release. A clone and an editable install do not have the folder.

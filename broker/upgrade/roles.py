@@ -1,7 +1,7 @@
 """The roles of pgbroker: their names, and creating them without a superuser.
 
-Roles belong to the cluster, not to the database: they are made before the upgrade's transaction, and stay when the
-last database of pgbroker goes.
+Roles belong to the cluster, not to the database: they are made before the upgrade's transaction, and stay after the
+last database of pgbroker is dropped.
 """
 
 import re
@@ -41,7 +41,7 @@ class Roles:
 
     @property
     def names(self) -> dict[str, str]:
-        """Kind -> name, of all."""
+        """The names of all roles, by kind."""
         return {kind: self.name(kind) for kind in KINDS}
 
 
@@ -97,12 +97,12 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
 
     Needs a superuser; or CREATEROLE if roles are missing, the ADMIN option on an existing owner role if this login is
     not a member (its creator has the option), and the right to grant CREATE on the database (its owner has it). Raises
-    UpgradeError; its hint is the SQL for somebody who may run it.
+    UpgradeError; its hint is the SQL for a login with the rights to run it.
     """
     for _ in range(10):
         todo = _missing(conn, roles)
         if _scalar(conn, "select usesuper from pg_user where usename = session_user"):
-            # A superuser acts as anyone; no membership is left behind.
+            # A superuser may act as any role and needs no membership.
             owner = sql.SQL("grant {} to ").format(sql.Identifier(roles.owner)).as_bytes(conn)
             todo = [statement for statement in todo if not statement.as_bytes(conn).startswith(owner)]
         if not todo:

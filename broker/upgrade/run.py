@@ -61,7 +61,7 @@ def upgrade(
     Everything is one transaction under an advisory lock; if it would have to wait, it rolls back and tries again, for
     `patience` seconds. `role_prefix` is the prefix of the roles' names (broker_ in a new database, by default the
     existing one). `front` makes an installation a front of shards (broker.cluster); a front stays one. Raises
-    UpgradeError if it cannot, and then only roles may have been made; CompatibilityError if the database is newer than
+    UpgradeError if that fails, when at most roles have been made; CompatibilityError if the database is newer than
     the program.
     """
     release = program or Program()
@@ -176,7 +176,7 @@ def _report(release: str, was: Installed, now: str | None, changes: Changes, pla
 
 
 def _enter(session: Session, names: roles.Roles) -> Installed:
-    """Act as the owner; make the schema resource in an empty database, where Alembic keeps its version."""
+    """Act as the owner; in an empty database, first make the schema resource, where Alembic keeps its version."""
     take_role(session.cur, names.owner)
     was = installed(session.cur)
     if was.role_prefix is None:
@@ -234,7 +234,7 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
     cur.execute("alter default privileges grant execute on routines to public")
     cur.execute("alter default privileges grant usage on types to public")
     cur.execute("reset role")
-    # A login that may not revoke this right leaves it: a right to make schemas, of a role that nobody logs in as.
+    # A login that may not revoke this right to make schemas leaves it: the role cannot log in.
     cur.execute("savepoint last")
     try:
         [database] = cur.execute("select current_database()").fetchone() or [""]

@@ -26,8 +26,8 @@ HEAD = """\
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 """
 
-# Per object: its head, the lines between its brackets, what follows the brackets, then statements of their own. Of a
-# partition there is only the head: the rest is its parent's.
+# Per object: its head, the lines between its brackets, the text after the brackets, then separate statements. A
+# partition has only a head: the rest is its parent's.
 _OBJECTS = r"""
 with
 relation as (
@@ -143,7 +143,7 @@ select schema, title, part, text, comment
   from line
  order by schema, array_position(array['type', 'sequence', 'table'], kind), title collate "C", part, position, name
 """
-# A bound as PostgreSQL shows it, with the casts that it adds: `x::numeric > '-1000000000'::numeric` is x > -1e9.
+# A bound as PostgreSQL shows it, with added casts: `x::numeric > '-1000000000'::numeric` is x > -1e9.
 _POWER = re.compile(r"(?:::numeric)? ([<>]) '(-?1)(0+)'::numeric(?:::double precision)?")
 _BOUND = re.compile(r" ([<>]=?) '?(-?\d+)'?(?:::integer)?::double precision")
 _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")""")
@@ -151,7 +151,7 @@ _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")""")
 
 @contextmanager
 def fresh_install(dsn: str, program: Program | None = None) -> Iterator[tuple[str, str]]:
-    """Install into a database made for it on the server of `dsn`, with roles of its own; all is dropped at the end.
+    """Install into a database made for it on the server of `dsn`, with roles of its own; both are dropped at the end.
 
     Gives the database's DSN and the prefix of its roles. The login must be allowed to make databases.
     """
@@ -174,7 +174,7 @@ def fresh_install(dsn: str, program: Program | None = None) -> Iterator[tuple[st
 def render(dsn: str, *, program: Program | None = None) -> dict[str, str]:
     """Install into a database made for it on the server of `dsn`; return the text of each tables.sql by its path.
 
-    The login must be allowed to make databases. Raises UpgradeError where the server is of another major version than
+    The login must be allowed to make databases. Raises UpgradeError if the server has another major version than
     the pinned one.
     """
     with connect(dsn, autocommit=True) as admin:
@@ -232,7 +232,7 @@ def _object(lines: list[tuple[int, str, str | None]]) -> str:
 
 
 def _line(text: str, comment: str | None, end: str, indent: str = "") -> str:
-    """Write a part with its comment behind it, or above it where one line cannot hold both."""
+    """Write a part with its comment behind it, or above it if one line cannot hold both."""
     written = _wrapped(text, indent) + end
     if not comment:
         return written
@@ -250,7 +250,7 @@ def _remark(comment: str, indent: str = "") -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> str:
-    """Put PostgreSQL's words into lower case and lines of WIDTH; quoted text stays unchanged and in one line."""
+    """Put PostgreSQL's words into lower case and wrap lines at WIDTH; quoted text stays unchanged and on one line."""
     text = _POWER.sub(lambda found: f" {found[1]} {found[2]}e{len(found[3])}", text)
     parts = _QUOTED.split(_BOUND.sub(r" \1 \2", text))
     parts[::2] = [re.sub(r"\s+", " ", part.lower()) for part in parts[::2]]

@@ -98,7 +98,7 @@ def take_role(cur: psycopg.Cursor[Any], role: str) -> None:
 
 
 def concurrent(error: psycopg.Error) -> bool:
-    """Whether the error only says that another session did something at the same moment."""
+    """Whether the error only comes from a concurrent action of another session."""
     message = error.diag.message_primary or ""
     return isinstance(error, _GIVE_WAY) or "tuple concurrently" in message
 

@@ -1,4 +1,4 @@
-"""The public interface of a database as text, on which programs of others depend. A release stores it in
+"""The public interface of a database, on which other programs depend, as text. A release stores it in
 migrations/signatures/<version>.txt. The changelog must name a later change of a line.
 """
 
@@ -33,7 +33,7 @@ _UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## |\Z)", re.MULTILINE |
 
 
 def signatures(conn: psycopg.Connection[Any]) -> list[str]:
-    """Return the signatures of an installed database, one a line, sorted. Sets the session's search_path."""
+    """Return the signatures of an installed database, one per line, sorted. Sets the session's search_path."""
     conn.execute("set search_path = pg_catalog")
     return sorted(row[0] for row in conn.execute(_SIGNATURES.encode(), [list(SCHEMAS)]).fetchall())
 

@@ -14,7 +14,7 @@ SCHEMAS = (
     "resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert", "cluster",
 )  # fmt: skip
 KINDS = ("function", "procedure", "view", "trigger")
-# Generated, to be read: what migrations/ makes in each schema (broker.upgrade.schema).
+# Generated files for readers, with the tables that migrations/ makes in each schema (broker.upgrade.schema).
 TABLES = tuple(f"{schema}/tables.sql" for schema in SCHEMAS)
 
 
@@ -38,7 +38,7 @@ class SqlObject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """The position of an object unless it uses another: by schema, kind (routines, views, triggers) and path."""
+        """The position of an object that uses no other: by schema, kind (routines, views, triggers) and path."""
         return SCHEMAS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
@@ -83,7 +83,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
 def _ordered(objects: Iterable[SqlObject]) -> list[SqlObject]:
     """Sort by schema, kind and path, but each object after all that it uses.
 
-    A name of several routines means each of them. Raises ParseError if objects use each other in a circle.
+    If several routines have a name, it means each of them. Raises ParseError if objects use each other in a circle.
     """
     by_path = {thing.path: thing for thing in sorted(objects, key=lambda thing: thing.rank)}
     named: dict[tuple[str, str], list[str]] = {}

@@ -100,7 +100,7 @@ select format('role %%s', rolname),
                  case when rolreplication then 'replication' end)
   from pg_roles where rolname = any(%s)
 """
-# Parts of a table: whoever made them, they are not objects of others.
+# Parts of a table always belong to the table's owner.
 _PARTS = ("column", "constraint", "index", "trigger", "rule", "policy")
 
 
@@ -141,7 +141,7 @@ def reworded(left: State, now: State) -> State:
 
 def store(cur: Cursor, before: State, left: State, after: State) -> None:
     """Store the state after this upgrade. An item that differed `before` from the state that the last upgrade had
-    `left`, and was not touched since, stays a difference: an upgrade does not accept somebody's change of a table.
+    `left`, and that this one did not touch, stays a difference: an upgrade does not accept a table changed by hand.
     """
     new: State = {}
     for key in {*left, *after}:
@@ -167,7 +167,7 @@ def store(cur: Cursor, before: State, left: State, after: State) -> None:
 
 
 def differences(expected: State, found: State, roles: Roles) -> tuple[list[Difference], list[str]]:
-    """Compare; return the differences, and the objects in the schemas that belong to somebody else.
+    """Compare; return the differences, and the objects in the schemas that belong to other roles.
 
     An object that no upgrade made is a difference when the owner of pgbroker owns it, or when it is part of a
     table of ours; a function or view of another owner is a guest, and is only named.

@@ -38,7 +38,7 @@ World = Mapping[str, Any]
 
 _SETUP = ("setup", "vo")
 _MANY_ROWS = 500  # plans for a handful of rows take minutes from here on; autovacuum would come later
-_HINTS = 5  # hints of an error, of as many fields as are not known
+_HINTS = 5  # most hints in an error about unknown fields
 _JOBS_ALONE = "jobs alone are for broker submit"
 SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
 """The sections that are kept in tables, in the order of storing; taskqueue.SECTIONS has the others."""
@@ -277,8 +277,8 @@ def _require_payloads(connection: Connection, world: _Checked) -> None:
 
 @contextmanager
 def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
-    """Put a name (a file, a section) before the message of an error, which `said` may reword. Without a name, errors
-    pass unchanged.
+    """Put a name (a file, a section) before the message of an error; `said` may reword the message. Without a
+    name, errors pass unchanged.
     """
     try:
         yield

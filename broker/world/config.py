@@ -70,7 +70,7 @@ def for_all(rows: Iterable[Row]) -> list[str]:
 
 
 def store(connection: psycopg.Connection[Any], setup: str, rows: list[Row], *, lenient: bool) -> list[str]:
-    """Set the keys; return the unknown ones that were left out (lenient). Raises the database's errors."""
+    """Set the keys; return the unknown keys that were left out (lenient). Raises the database's errors."""
     query = "select resource.store_config(%s, %s::jsonb, %s)"
     [(left_out,)] = connection.execute(query, (setup, json_text(rows), lenient)).fetchall()
     return [f"config: key {key}" for key in left_out]

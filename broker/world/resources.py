@@ -136,7 +136,7 @@ def _read_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 
 
 def _numbered(where: str, queue: str, value: Any, known: Any, reading: Reading) -> list[Row]:
-    """Rows of a queue without a key of their own, numbered from 1."""
+    """Rows of a queue that have no key of their own, numbered from 1."""
     found = elements(where, value)
     return [{"queue": queue, "number": n, **reading.row(place, row, known)} for n, (place, row) in enumerate(found, 1)]
 

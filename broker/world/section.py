@@ -8,7 +8,7 @@ from typing import Any, Literal
 from broker.world.shape import Fields, Part, Reading, Row, elements, entries
 
 Rows = Mapping[str, list[Row]]
-"""Rows by table, without the column by which they are grouped."""
+"""Rows by table, without the column that groups them."""
 
 _COLUMN = re.compile(r"(?<=: )\w+(?= is )|^\w+(?=: )")
 """The place of a column in an error (task 1: user_name is 5) and in a hint (user_name: User.)."""
@@ -17,7 +17,7 @@ _COLUMN = re.compile(r"(?<=: )\w+(?= is )|^\w+(?=: )")
 @dataclass(frozen=True)
 class Described:
     """Fields of a section by their names in the world: the table of their columns, and their place in an entry. words:
-    their meanings, if the comments of the columns do not give them.
+    the meanings of fields for which the comments of the columns give none.
     """
 
     table: str

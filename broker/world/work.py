@@ -186,7 +186,7 @@ def _split(where: str, given: Any) -> Row:
 
 
 def _datasets_of(where: str, given: Row, reading: Reading) -> Iterable[Row]:
-    """The datasets of a task: input by name, the first is the primary one; output with a token, or by name."""
+    """The datasets of a task: input by name, the primary one first; output with a token, or by name."""
     inputs = names(f"{where}.input", given.get("input")) or []
     for place, dataset in enumerate(inputs, 1):
         if dataset in inputs[: place - 1]:

@@ -36,7 +36,9 @@ def explain(
     run: Annotated[
         int | None, typer.Option(help="Of a task: show only the decision of this run.", min=1, max=2**63 - 1)
     ] = None,
-    now: Annotated[bool, typer.Option("--now", help="Of a task: only how it would be decided now.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Of a task: show only the decision that would be made now.")
+    ] = False,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
@@ -45,7 +47,7 @@ def explain(
 
     A job is compared with the resource that the options describe, or else with the resources seen lately. Without a
     job, all waiting jobs are compared with the resource, most jobs first. For a task, the decision of its last run is
-    shown, and then how it would be decided now; with --profile only the latter.
+    shown, and then the decision that would be made now; with --profile only the latter.
     """
     is_task, number = _explained(what) if what else (False, None)
     if is_task:

@@ -11,7 +11,7 @@ _BAR = 20  # characters of the longest bar in a table
 
 
 def show(decided: Row) -> None:
-    """Show when and by which run a task was decided, where its jobs went, and which rules kept it from other places."""
+    """Show the time and run of a task's decision, the places of its jobs, and the rules that rejected other places."""
     task, kind = decided["task_id"], kind_of(decided)
     dry = ", a dry run" if decided["dry"] else ""
     arm = f", arm {decided['arm']} of trial {decided['trial']}" if decided["arm"] else ""

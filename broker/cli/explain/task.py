@@ -85,7 +85,7 @@ def _unified(queue: str) -> str | None:
 
 
 def show_explanation(explained: Row, limit: int) -> None:
-    """Show where a task or its jobs can go, and why they cannot go elsewhere."""
+    """Show the places where a task or its jobs can go, and why they cannot go to others."""
     task, refused = explained["task"], explained["refused"]
     _show_not_due(explained)
     _show_not_loaded(explained)

@@ -39,7 +39,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 @contextmanager
 def working(on: str) -> Iterator[None]:
-    """Show on a terminal that a step of seconds or minutes is in progress; show nothing elsewhere, or with --json."""
+    """Show on a terminal that a step of seconds or minutes is running; show nothing in a pipe or with --json."""
     console = output.console(stderr=True)
     with console.status(f"{on} ...") if console.is_terminal and not options.as_json else nullcontext():
         yield
@@ -177,7 +177,7 @@ def _name_value(error: typer.BadParameter) -> None:
 
 
 def _report(error: Exception) -> bool:
-    """Print an error that a user can act on; False for any other, which is a fault of the program."""
+    """Print an error that a user can act on; return False for any other error, which is a fault of the program."""
     import psycopg
 
     from broker.database_errors import from_database

@@ -1,4 +1,4 @@
-"""How commands that change something are described, and how they end."""
+"""The help and the last line of commands that change something."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

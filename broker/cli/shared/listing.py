@@ -1,7 +1,7 @@
 """Reading and printing of lists: filters, pages by key, columns. `broker.listed` defines the lists.
 
-A page is read by the key that its list is ordered by, from the key after which it begins: it costs the same at the
-first row as at the ten-millionth, and rows that arrive in between do not shift the pages. Nothing is counted or sorted.
+A page is read by the key that orders its list, from the key after which it begins: the ten-millionth row costs the
+same as the first, and new rows do not shift the pages. Nothing is counted or sorted.
 If a filter has no index, a page looks at WINDOW rows at most, and the next page continues after them.
 """
 
@@ -35,7 +35,7 @@ Limit = Annotated[
 
 
 def command_of(of: List) -> Command:
-    """How a list is a command."""
+    """The list as a command."""
     assert of.command
     return of.command
 
@@ -141,7 +141,7 @@ def read(
     after: object = None,
     limit: int | None = None,
 ) -> Page:
-    """A page of a list; all of it without a limit. Raises NoSuchThing for a setup that is not there."""
+    """A page of a list, or the whole list without a limit. Raises NoSuchThing for a setup that does not exist."""
     command = command_of(of)
     asked = list(dict.fromkeys([*shown, of.key]))
     text, values = query(of, asked, setup, given, after=after, limit=None if limit is None else limit + 1)
@@ -178,7 +178,7 @@ def refuse_unknown(connection: "Connection", of: List, setup: str | None, given:
 
 
 def moment_of(connection: "Connection", setup: str | None) -> datetime:
-    """The time of a setup, simulated or not, for times that are shown as 3 min ago."""
+    """The present time of a setup, simulated or not, for times that are shown like "3 min ago"."""
     import psycopg
 
     query = "select coalesce((select simulated from monitor.setup where setup = %s), now()) as now"
@@ -191,7 +191,7 @@ def moment_of(connection: "Connection", setup: str | None) -> datetime:
 
 
 def show(headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
-    """Print a page as a table, and how to go on."""
+    """Print a page as a table, and say how to get the next page."""
     command = command_of(of)
     cells = [list(row.values()) for row in page.rows]
     dropped = [headings[name] for name in command.dropped.split() if name in headings]

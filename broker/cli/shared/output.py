@@ -2,9 +2,9 @@
 
     table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right; see its docstring
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
-    bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
+    bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar per row; a third value is the full length of the bar
     say("text")                                            a plain line; Rich's markup in [brackets] is NOT read
-    counted(2000, "job")                                   "2,000 jobs", and "1 job" of one
+    counted(2000, "job")                                   "2,000 jobs", and "1 job" for one
     note("text")                                           a line beside the result, on standard error
     json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
 
@@ -12,7 +12,7 @@ A command takes `as_json: Json = False` (from broker.cli.shared.common) and ends
 
     records("Task queues", rows, {"task_queue_id": "id", "site": "site"}, as_json=as_json)
 
-Cells are shown as they are, cut by no width when the output is not a terminal. Rich is imported when first needed.
+Cells are shown in full when the output is not a terminal. Rich is imported when first needed.
 table() prints every table of the program, and is the only place that names the columns that a narrow terminal cannot
 show.
 """
@@ -66,7 +66,7 @@ def drawn(show: Callable[[], None]) -> str:
 
 
 def _unlimited() -> bool:
-    """Whether a table is drawn as wide as its rows: in files, in pipes and with --wide."""
+    """Whether a table is as wide as its rows: in files, in pipes and with --wide."""
     return options.wide or not console().is_terminal
 
 
@@ -188,10 +188,12 @@ class _Table:
             )  # fmt: skip
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))
-        return Group(Text(self.title, style="bold"), shown)  # a title set on the table would be as narrow as the table
+        return Group(
+            Text(self.title, style="bold"), shown
+        )  # a title of the table itself would be as narrow as the table
 
     def blocks(self, places: Sequence[int]) -> "RenderableType":
-        """A block a row: its first value, and below it all others with their names, those without a value left out."""
+        """One block per row: its first value, and below it the other values with their names, except missing ones."""
         from rich.console import Group
         from rich.padding import Padding
         from rich.text import Text
@@ -305,7 +307,7 @@ def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
 
 
 def note(text: str) -> None:
-    """Print a line beside the result, on standard error, so that a pipe does not get it."""
+    """Print a line on standard error, so that it is not part of the result in a pipe."""
     print(text, file=sys.stderr)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from broker.database import Target
 
 SETUP = "BROKER_SETUP"
-"""The environment's variable that names the setup of every command that works in one."""
+"""The environment variable that names the setup for commands that work in a setup."""
 
 
 def setups(context: typer.Context, incomplete: str) -> list[str]:
@@ -133,7 +133,7 @@ def make_partitions(connection: "psycopg.Connection[Any]") -> None:
 
 
 def install_if_new(embedded_dsn: str) -> bool:
-    """Install pgbroker on the embedded server if it is not there; returns whether it was installed now.
+    """Install pgbroker on the embedded server if it is missing; return whether this call installed it.
 
     The login of the embedded server gets every role, since the owner of the server's folder is its operator.
     """
@@ -186,7 +186,7 @@ _ELSEWHERE = {
 
 @contextmanager
 def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, setup: str) -> Iterator[None]:
-    """Name the other setups that have a task or job, as far as the login sees them, when this setup does not
+    """Name the other setups that have a task or job, as far as the login sees them, if this setup has none
     (PB004)."""
     import psycopg
 
@@ -227,7 +227,7 @@ def session(setup: str | None = None) -> "Iterator[psycopg.Connection[Any]]":
 def take_away(
     connection: "psycopg.Connection[Any]", query: str, arguments: Sequence[object], fault: str, hint: str
 ) -> None:
-    """Call a function that removes something. Raises NoSuchThing if the function answers that it was not there."""
+    """Call a function that removes something. Raises NoSuchThing if the function answers that it did not exist."""
     from broker.errors import NoSuchThing
 
     if connection.execute(query.encode(), arguments).fetchone() != (True,):

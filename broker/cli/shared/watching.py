@@ -21,7 +21,7 @@ Watch = Annotated[
     typer.Option(
         min=0.1,
         metavar="[SECONDS]",
-        help=f"Show it again and again, every {EVERY:g} seconds or those given; Ctrl-C ends it.",
+        help=f"Show the output again every {EVERY:g} seconds, or after the given seconds; Ctrl-C ends it.",
     ),
 ]
 """The type of a command's parameter `watch: Watch = None`."""

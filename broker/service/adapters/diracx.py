@@ -37,7 +37,7 @@ STATUSES: Mapping[str, str] = {
 }  # fmt: skip
 """DIRAC's word for each status but leased."""
 _FURTHEST = 10_000_000
-"""Rows that a page lies behind at most."""
+"""The largest number of rows before a page."""
 
 
 def _status(status: ColumnElement[str], is_reported: ColumnElement[bool]) -> ColumnElement[str]:

@@ -63,7 +63,7 @@ async def login(call: Call) -> Response:
 
 async def callback(call: Call) -> Response:
     """The browser comes back from the provider: open a session."""
-    if call.request.method == "HEAD":  # a request that only looks would use up the code
+    if call.request.method == "HEAD":  # otherwise a HEAD request would use up the code
         raise Problem(405, "the provider sends browsers here, with GET", headers={"Allow": "GET"})
     given, cookies, provider = call.request.query_params, call.worker.cookies, _provider(call)
     attempt = attempts.resume(cookies.value(call.request.headers, cookies.visit), given.get("state", ""))

@@ -1,7 +1,7 @@
 """The session of a person's browser: one cookie, whose hash is in each database that has setups.
 
-Behind a front a person has a session on each shard where a credential fits, so that each shard decides by itself what
-the person may do there, and an operator of one of its setups can revoke it.
+Behind a front a person has a session on each shard where a credential fits, so that each shard decides by itself about
+the person's rights there, and an operator of one of its setups can revoke it.
 """
 
 import asyncio

@@ -28,7 +28,7 @@ class Field:
 class Thing:
     """The present state of a thing to be changed. kind, noted: its names in monitor.change. column: the only one of its
     columns that the change concerns. facts: information for people before they type, with labels. before: the present
-    values, by field. main: the field that an error belongs to; empty: the field that the error names, or the last.
+    values, by field. main: the field to which an error belongs; empty: the field that the error names, or the last.
     write: the call that stores the values of a form. check: a call that only refuses what write would refuse, if write
     is slow or locks much; none: write itself, undone. page: its page, below the setup.
     """
@@ -53,7 +53,7 @@ class Thing:
         return [(field.label, before.get(field.name, ""), typed[field.name]) for field in self.fields]
 
     def field_of(self, words: str) -> str:
-        """The field that an error belongs to."""
+        """The field to which an error belongs."""
         if self.main:
             return self.main
         named = [field.name for field in self.fields if re.search(rf"\b{field.name}\b", words)]
@@ -64,9 +64,9 @@ class Thing:
 class Action:
     """An action on one thing.
 
-    title: with {} for its name. page: where the thing is shown, below the setup. kind: how monitor.change calls the
-    thing; noted_by_name: under the same name. named: the arguments of the act that the name becomes; those of fields
-    follow. numbered: the name is a number. thing: of a change, what the thing is now; it may raise Problem.
+    title: with {} for its name. page: the page of the thing, below the setup. kind: the kind of the thing in
+    monitor.change; noted_by_name: whether it has the same name there. named: the arguments of the act that
+    the name becomes; those of fields follow. numbered: the name is a number. thing: of a change, what the thing is now; it may raise Problem.
     """
 
     title: str

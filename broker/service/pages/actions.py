@@ -1,7 +1,7 @@
-"""Changes that people make on pages: a page asks about each action first, and each is a call that psql has, too.
+"""Changes that people make on pages: a page first asks about each action, and each action is a call that psql also has.
 
 Actions on a job, a TaskQueue, an owner or a task are one step. A change gives something another value: a form asks for
-the value, a page shows it beside the present one, and the change is refused if somebody was faster.
+the value, a page shows it beside the present one, and the change is refused if another one came first.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class _Tried(Exception):
 
 
 async def ask(call: Call) -> Response:
-    """Show what an action would do, and the button that does it; of a change at first the form that asks for values."""
+    """Show the effect of an action, and the button that does it; for a change, first the form that asks for values."""
     query = call.request.query_params
     action, of = _chosen(query)
     if action.thing is None:
@@ -94,7 +94,7 @@ async def ask(call: Call) -> Response:
 async def _try(call: Call, thing: Thing, typed: Mapping[str, str]) -> bool:
     """Have the database check a change that is undone; False: it is busy. Raises what the change would raise.
 
-    The try locks what the change would lock, so it and who waits behind it wait for a second at most.
+    The attempt locks the same rows as the change, so it and sessions behind it wait for at most a second.
     """
 
     async def run(connection: Connection) -> None:
@@ -114,7 +114,7 @@ async def _try(call: Call, thing: Thing, typed: Mapping[str, str]) -> bool:
 
 
 async def _refused(call: Call, shown: dict[str, Any], problem: Problem) -> Response:
-    """The form, with what the database does not accept beside its field. Raises the problem where it is another."""
+    """The form, with the database's refusal beside its field. Raises any other problem."""
     if problem.status not in _SHOWN_BESIDE_THE_FIELD:
         raise problem
     beside = {"is_given": False, "problem": problem, "wrong": shown["thing"].field_of(problem.detail)}
@@ -160,9 +160,9 @@ async def _change(call: Call, action: Action, of: str, given: Mapping[str, str])
 async def _write(
     connection: Connection, setup: str, thing: Thing, typed: Mapping[str, str], seen: str
 ) -> dict[str, Any] | None:
-    """Make a change; the change as it is kept, None: it was so before. Raises _Stale.
+    """Make a change. Returns the stored change, or None if the value was the same before. Raises _Stale.
 
-    The newest change is looked at before, and once more when the row of the thing is locked by the new one.
+    The newest change is read before, and again when the new change has locked the row of the thing.
     """
     text, values = thing.write(typed)
     noted = [setup, thing.kind, thing.noted, thing.column, thing.column]
@@ -203,7 +203,7 @@ def _shown(
 
 
 def _typed(fields: tuple[Field, ...], given: Mapping[str, str]) -> dict[str, str]:
-    """Texts of fields: as typed, or the first ones. Raises Problem: 422."""
+    """Texts of fields: as typed, or the initial ones. Raises Problem: 422."""
     typed = {field.name: given.get(field.name, field.usual).strip() for field in fields}
     for name, text in typed.items():
         if len(text) > LONGEST:
@@ -212,7 +212,7 @@ def _typed(fields: tuple[Field, ...], given: Mapping[str, str]) -> dict[str, str
 
 
 def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
-    """The action, and the name of what it is about. Raises Problem: 422."""
+    """The action, and the name of its thing. Raises Problem: 422."""
     do, of = given.get("do", ""), given.get("of", "")
     if do not in ACTIONS:
         raise Problem(422, f"there is no action {do[:50]!r}", code="PB001", key="do", hint=f"Use {', '.join(ACTIONS)}.")
@@ -222,5 +222,5 @@ def _chosen(given: Mapping[str, str]) -> tuple[Action, str]:
     return action, of
 
 
-ASK = Endpoint("GET", BASE + "/act", "page_act", "What an action would do", ask, adapter=ADAPTER, long=True)
-POST = Endpoint("POST", BASE + "/act", "do_act", "Do what a page asked about", act, adapter=ADAPTER, open=True)
+ASK = Endpoint("GET", BASE + "/act", "page_act", "The effect of an action", ask, adapter=ADAPTER, long=True)
+POST = Endpoint("POST", BASE + "/act", "do_act", "Do the action of a page", act, adapter=ADAPTER, open=True)

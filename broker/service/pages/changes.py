@@ -160,7 +160,7 @@ async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 async def _no_key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
-    """A key whose default is to hold."""
+    """The removal of a key, so that its default holds."""
     values = [call.setup, of, "null", False]
     return replace(await _key(call, of, given), write=lambda _: (acts.UNSET_KEY.statement, values), fields=())
 

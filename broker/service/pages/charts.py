@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from broker.service.pages.words import number as shown_number
 
-LINES = 7  # apart; all others are one line more
+LINES = 7  # lines drawn separately; all others are one more line
 WIDTH, HEIGHT = 640, 220  # size of the drawing, in its own units
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # around the lines
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # margins around the lines
 _LEVELS = 4
 _TIMES = 5
 _STEPS = 100  # maximal number of parts of a chart that show values under the pointer
-_NAME = 24  # characters of a line's name there: a chart has 800 of them
+_NAME = 24  # characters of a line's name there: a chart has 800 such names
 OTHER = "other"
 COLOURS = 7  # colours of lines; one more is for the others
 FIXED = {
@@ -37,8 +37,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A figure over time. spans: numbers of the sampled spans, the first of which began at began. samples: sampled
-    minutes in each span.
+    """A figure over time. spans: numbers of the sampled spans; `began` is the time at which the first one began.
+    samples: sampled minutes in each span.
     """
 
     began: datetime
@@ -118,7 +118,7 @@ def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -
 
 
 def _together(found: Sampled, factor: float) -> list[Series]:
-    """The largest lines, and at the end one line of all others, which may already have arrived as one."""
+    """The largest lines, and at the end one line of all others, which the database may have summed already."""
     sums = {
         one.label: sum(value * samples for value, samples in zip(one.values, found.samples, strict=True))
         for one in found.series
@@ -148,7 +148,7 @@ def _colours(names: Sequence[str]) -> dict[str, int]:
 def _steps(
     lines: Sequence[tuple[str, Sequence[float]]], places: Sequence[int], begin: datetime, width: timedelta, wide: float
 ) -> list[Step]:
-    """The time and the values of all lines, for each span or, if there are many spans, for several together, as a mean.
+    """The time and the values of all lines, for each span or, if there are many spans, as means of several spans.
     Spans without samples show nothing. wide: the width of a span, in units of the drawing.
     """
     together = math.ceil((places[-1] + 1) / _STEPS)
@@ -179,7 +179,7 @@ def _span(first: datetime, last: datetime) -> str:
 
 
 def _short(name: str) -> str:
-    """A name, whose middle is left out if it is long: names differ at their beginning or end."""
+    """A name; a long one is shortened in the middle, since names differ at their beginning or end."""
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
 
 

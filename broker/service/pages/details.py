@@ -43,8 +43,8 @@ _SITE: LiteralString = """
            s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site) as is_queue
       from monitor.site s where s.setup = %s and s.site = %s
 """
-# Waiting jobs of a site are those that the loop summarize last counted, and for PanDA queues their counts: the view of
-# sites would count all TaskQueues again.
+# Waiting jobs of a site come from the last counts of the loop summarize, and for PanDA queues from their own counts:
+# the view of sites would count all TaskQueues again.
 _SITES: LiteralString = """
     with listed as (
       select i.site, sum(i.jobs)::bigint as jobs

@@ -63,7 +63,7 @@ ADAPTER = Adapter("page", pages.refusal, _to_login)
 def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *, reads: bool = True) -> Endpoint:
     """A page of a setup.
 
-    shows: FIGURES, COUNTS or both; if nobody updates them, the page has a notice. reads: a standby may answer it.
+    shows: FIGURES, COUNTS or both; if they are not updated, the page has a notice. reads: a standby may answer it.
     """
 
     async def run(call: Call) -> Response:
@@ -88,7 +88,7 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
 
 
 async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
-    """The notice about content that nobody updates: its last time, and the loop that would update it."""
+    """The notice about content that is not updated: its last time, and the loop that would update it."""
     found = []
     for is_sampled, figures_end, is_counted, counted_at in await call.rows(_FRESHNESS, call.setup) if shows else ():
         if FIGURES in shows and not is_sampled:

@@ -1,4 +1,4 @@
-"""Lists: the views that can be searched, as pages with filters, an order and a way to the next rows."""
+"""Lists: the views that can be searched, as pages with filters, an order and a link to the next rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,12 +44,12 @@ def _capital(words: str) -> str:
 
 
 def _turned(column: str, sort: str) -> str:
-    """The order by a column: the other way round where it is the present one, and the largest first otherwise."""
+    """The order by a column: reversed if the list already has it, otherwise with the largest first."""
     return column if sort == f"-{column}" else f"-{column}"
 
 
 def _search(view: View, shown: Page, query: Mapping[str, str]) -> Search:
-    """The search of an address. Raises Problem: 422 for what is not known."""
+    """The search of an address. Raises Problem: 422 for an unknown field."""
     filters = shown.filters.split()
     for key in query:
         if key not in (*filters, "sort", "cursor"):
@@ -60,7 +60,7 @@ def _search(view: View, shown: Page, query: Mapping[str, str]) -> Search:
     ]
     sort = query.get("sort", "")
     if sort.removeprefix("-") in shown.unsorted:
-        hint = "Headings with a link order the list."
+        hint = "Headings with a link sort the list."
         raise Problem(422, f"the list is not ordered by {sort.removeprefix('-')}", code="PB001", key="sort", hint=hint)
     order = [Order(sort.removeprefix("-"), "desc" if sort.startswith("-") else "asc")] if sort else []
     return Search(search=restrictions, sort=order, limit=ROWS, cursor=query.get("cursor") or None)

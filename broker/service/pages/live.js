@@ -1,9 +1,9 @@
-// Requests the page again while somebody looks at it, and replaces its main part. The page works without this file.
+// Requests the page again while it is visible, and replaces its main part. The page works without this file.
 "use strict";
 
 const PAUSED = "pgbroker paused"; // the name under which a browser remembers
 const PATIENCE = 30_000; // ms that an answer may take
-const SHARE = 20; // at most this part of the time is spent on answers
+const SHARE = 20; // answers take at most a twentieth of the time
 const main = document.querySelector("main[data-live]");
 
 if (main) {
@@ -63,7 +63,7 @@ if (main) {
     if (delay !== null) timer = setTimeout(ask, delay);
   }
 
-  // Whether somebody works in the main part: it has the focus, a changed field, or a selection.
+  // Whether the main part is in use: it has the focus, a changed field, or a selection.
   function isUsed() {
     const selection = getSelection();
     return main.contains(document.activeElement)
@@ -86,7 +86,7 @@ if (main) {
     const end = setTimeout(() => mine.abort(), PATIENCE);
     let found = "";
     try {
-      // no option cache: its header would have the primary answer in place of a standby; pages are stored nowhere
+      // no option cache: its header would have the primary answer in place of a standby; pages are never cached
       const answer = await fetch(location.href, { redirect: "manual", signal: mine.signal });
       if (answer.type === "opaqueredirect") found = login();
       else if (!answer.ok) found = `The service answers ${answer.status}.`;

@@ -1,5 +1,5 @@
-"""The cells of tables, written without templates: a list has hundreds of them, and a macro call a cell took most of the
-time of a page."""
+"""The cells of tables, written without templates: a list has hundreds of cells, and a macro call per cell took most of
+the time of a page."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Number
@@ -22,7 +22,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def cell(value: Any, link: str | None, base: str) -> Markup:
-    """A value of a column. link: where it leads, below the base; {} is the value."""
+    """A value of a column. link: its target, below the base; {} is the value."""
     if value is None:
         return Markup()
     if link:
@@ -31,7 +31,7 @@ def cell(value: Any, link: str | None, base: str) -> Markup:
 
 
 def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
-    """The class of a heading: numbers stand on the right, and long texts are wrapped."""
+    """The class of a heading: numbers are aligned to the right, and long texts are wrapped."""
     return _side([row[name] for row in rows if row[name] is not None], name in links)
 
 

@@ -44,11 +44,11 @@ _OBSTACLES: LiteralString = """
 """
 _DIGITS = 19  # digits of the largest numbers
 QUEUES = 200
-"""Rows of the matrix at most."""
+"""Maximal number of rows of the matrix."""
 
 
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
-    """A task: its jobs, why they wait, the stored decision, and on demand how it would be decided now."""
+    """A task: its jobs, the reasons why they wait, the stored decision, and on demand the present decision."""
     setup, number = call.setup, call.number("task_id")
     found, runs, reasons, where = await gather(
         searches.row(call, "tasks", number),

@@ -1,7 +1,7 @@
 """The page of what-if: a question as a form, and its answer, which is kept and has an address to send.
 
-An answer is kept, not computed for each reader: it costs as much as a run, and viewers may not ask. The form allows
-fewer tasks and less time than the command, since the changed rows are locked during the answer.
+An answer is kept and not computed for each reader, since it costs as much as a run, and viewers may not ask. The form
+allows fewer tasks and less time than the command, since the changed rows are locked during the answer.
 """
 
 import shlex
@@ -250,9 +250,9 @@ def command(setup: str, asked: WhatIf) -> str:
 
 
 ENDPOINTS = (
-    endpoint("/what-if", "What would be if", question),
+    endpoint("/what-if", "The form of a what-if", question),
     Endpoint(
         "POST", BASE + "/what-if", "ask_what_if", "Answer the question of a page", ask, adapter=ADAPTER, open=True
     ),
-    endpoint("/what-if/{what_if_id:id}", "What would be different", answer),
+    endpoint("/what-if/{what_if_id:id}", "The answer to a what-if", answer),
 )

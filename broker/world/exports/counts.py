@@ -5,7 +5,7 @@
 | pilots | {queue: {getJob, updateJob}}, or rows of SiteData: site, getJob, updateJob, flag, hours |
 | workers | {queue: {harvester: {label: {resource type: {status: workers}}}}} |
 | job-counts | {queue: ... {status: jobs}}, with a level for the resource type, the label, both or none |
-| | rows: computingSite, jobStatus, njobs, and as far as they are there gshare, resource_type, prodSourceLabel |
+| | rows: computingSite, jobStatus, njobs, and, if present, gshare, resource_type, prodSourceLabel |
 """
 
 from collections import Counter

@@ -73,7 +73,7 @@ def storages(name: str, value: Any, _: Reading) -> Iterator[Part]:
 
 def _state(where: str, state: Any) -> Any:
     """ON, OFF, TEST or PROBING: as a text, or in the form of CRIC's ddmendpointstatus, {"status": {"value": text}}. Any
-    other text does not keep PanDA from the storage: it is not a state, and stays in `cric`.
+    other text is not a state, does not keep PanDA from the storage, and stays in `cric`.
     """
     found = state
     while isinstance(found, dict) and len(found) and (found.keys() & {"status", "value"}):

@@ -11,8 +11,8 @@ from broker.world.shape import Row, require
 
 @dataclass
 class Made:
-    """A world made from an export. lacking: data that the export does not contain, in words. only_known: sections whose
-    entries are left out if the setup has no such row yet, since they only add figures to it."""
+    """A world made from an export. lacking: data that the export does not contain, in words. only_known: sections that
+    only add figures to existing rows; entries without such a row in the setup are left out."""
 
     world: dict[str, Any]
     rows: int

@@ -54,7 +54,7 @@ def replicas(name: str, value: Any) -> Made:
 
 
 def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
-    """Each file with a dataset that it belongs to."""
+    """Pairs of a file and a dataset that contains it."""
     if isinstance(value, dict) and "rses" not in value:
         for at, dataset, listed in entries(name, value):
             for where, given in elements(at, listed):
@@ -73,7 +73,7 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
 
 
 def datasets(name: str, value: Any) -> Made:
-    """Replicas of datasets, with the available and the total files and bytes."""
+    """Replicas of datasets, with the numbers of available and of all files, and with the bytes."""
     found: dict[str, Row] = {}
     total = 0
     for where, row in rows_of(name, value):
