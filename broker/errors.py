@@ -38,7 +38,7 @@ class NotAllowed(BrokerError):
 
 
 class StaleAttempt(BrokerError):
-    """PB003: the lease is over (expired, or another agent has the job), or the job does not exist: stop, report nothing."""
+    """PB003: the lease is over (expired, or given to another agent), or there is no such job: stop, report nothing."""
 
 
 class NoSuchThing(BrokerError):

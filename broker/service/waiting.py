@@ -130,7 +130,7 @@ class Waiting:
         wait: float,
         gone: Callable[[], Coroutine[Any, Any, None]],
     ) -> list[Match]:
-        """The jobs for a request, now or within this many seconds. gone: ends when the caller no longer waits for the answer.
+        """The jobs for a request, now or within this many seconds. gone: ends when the caller no longer waits.
         Raises Problem, and ClientDisconnect when the caller is gone.
         """
         deadline = time.monotonic() + wait

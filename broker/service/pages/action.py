@@ -66,7 +66,8 @@ class Action:
 
     title: with {} for its name. page: the page of the thing, below the setup. kind: the kind of the thing in
     monitor.change; noted_by_name: whether it has the same name there. named: the arguments of the act that
-    the name becomes; those of fields follow. numbered: the name is a number. thing: of a change, what the thing is now; it may raise Problem.
+    the name becomes; those of fields follow. numbered: the name is a number. thing: for a
+    change, a function that reads the present state; it may raise Problem.
     """
 
     title: str

@@ -76,5 +76,5 @@ def test_operators_see_targets_without_their_secrets(fired: None, look: Look) ->
 
 def test_the_pages_say_that_no_alert_fires(filled: Calls, look: Look) -> None:
     assert "No alert fires." in look("/alerts").text
-    assert "Alerts are sent nowhere" in look("/alerts", kind="operator").text
+    assert "Alerts are not sent" in look("/alerts", kind="operator").text
     assert "<b>0</b> alerts" in look("").text
