@@ -217,9 +217,7 @@ def evaluate(
             answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
         else:
             answers = brokerage.evaluate_together(opened, cases, profile)
-        open_ones.enter_context(
-            closing(answers)
-        )  # close the answers before the connections, even when their reader has gone
+        open_ones.enter_context(closing(answers))  # closed before the connections, even if their reader has gone
         failed = False
         for answer in answers:
             failed = failed or "error" in answer

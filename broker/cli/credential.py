@@ -114,9 +114,7 @@ def revoke(name: _Name, *, setup: Setup = "default", as_json: Json = False) -> N
 def secret(
     stamp: _Stamp,
     *,
-    uses: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Number of times that it may be exchanged for a token.")
-    ] = 1,
+    uses: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of exchanges for a token.")] = 1,
     valid: _Valid = "1 day",
     group: _Group = None,
     owner: _Owner = None,

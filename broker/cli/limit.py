@@ -12,9 +12,7 @@ from broker.cli.shared.done import report, tells
 from broker.cli.shared.session import Setup, session, take_away
 from broker.operate.reading import rows_of
 
-limit_app = typer.Typer(
-    no_args_is_help=True, help="Limit the jobs of a kind at a site; `broker limits` lists the limits."
-)
+limit_app = typer.Typer(no_args_is_help=True, help="Limit the jobs of a kind at a site; `broker limits` lists them.")
 group_app = typer.Typer(no_args_is_help=True, help="Set the shares of owner groups.")
 
 _Kind = Annotated[str, typer.Argument(help="running: jobs at a time; delay: seconds between two matches.")]

@@ -126,9 +126,8 @@ def root(
 def main() -> None:
     """Run the command line; the console script `broker` calls it. Ends quietly when its reader has gone."""
     gc.freeze()
-    gc.set_threshold(
-        50_000
-    )  # without this, garbage collection among imported objects took a quarter of a short command
+    # Without this, garbage collection among imported objects took a quarter of a short command.
+    gc.set_threshold(50_000)
     try:
         try:
             app()

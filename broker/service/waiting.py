@@ -250,9 +250,7 @@ class _Watched:
         if not arrivals:
             return
         for kind in self.kinds.values():
-            if (
-                not kind.may_match
-            ):  # perhaps the role may never ask for arrivals; an agent that asks for the first time asks once more
+            if not kind.may_match:  # perhaps the role may never; an agent that asks for the first time asks once more
                 for agent in kind.asking:
                     agent.news = True
         for group in {kind.group for kind in self.kinds.values() if kind.may_match}:

@@ -36,9 +36,7 @@ def explain(
     run: Annotated[
         int | None, typer.Option(help="Of a task: show only the decision of this run.", min=1, max=2**63 - 1)
     ] = None,
-    now: Annotated[
-        bool, typer.Option("--now", help="Of a task: show only the decision that would be made now.")
-    ] = False,
+    now: Annotated[bool, typer.Option("--now", help="Of a task: show only the present decision.")] = False,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,

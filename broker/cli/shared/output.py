@@ -188,9 +188,7 @@ class _Table:
             )  # fmt: skip
         for row in self.cells:
             shown.add_row(*(Text(row[place]) for place in places))
-        return Group(
-            Text(self.title, style="bold"), shown
-        )  # a title of the table itself would be as narrow as the table
+        return Group(Text(self.title, style="bold"), shown)  # a table's own title would be as narrow as the table
 
     def blocks(self, places: Sequence[int]) -> "RenderableType":
         """One block per row: its first value, and below it the other values with their names, except missing ones."""
