@@ -185,15 +185,14 @@ def test_later_tasks_see_work_across_commits_and_runs(tasks_db: Connection, task
 
 @pytest.mark.slow
 def test_work_of_lower_priority_is_not_seen_in_panda2026(tasks_db: Connection) -> None:
-    without_job_check(tasks_db)
     world.load(tasks_db, [_world([{"id": 1, "current_priority": 100}], events=1000, shares={"N1": 1000})])
-    _call(tasks_db)
+    _call(tasks_db, profile="unchecked")
     world.load(
         tasks_db, [{"tasks": _world([{"id": 2, "current_priority": 101}, {"id": 3, "current_priority": 100}])["tasks"]}]
     )
-    run = _call(tasks_db, tasks=[2], profile="panda2026")
+    run = _call(tasks_db, tasks=[2], profile="unchecked")
     assert tasks_db.execute(WEIGHTS, [run, 2]).fetchall() == [("N1", 1)]
-    run = _call(tasks_db, tasks=[3], profile="panda2026")
+    run = _call(tasks_db, tasks=[3], profile="unchecked")
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 
