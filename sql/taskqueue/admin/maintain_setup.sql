@@ -6,6 +6,9 @@ declare
   v_task_queue_ids bigint[];
   v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
+  v_begun timestamptz := clock_timestamp();
+  v_group text;
+  c_portion constant int := 200;
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
   if not p_often then
@@ -14,13 +17,29 @@ begin
     return next;
   end if;
   step := 'shares';
-  select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
-    from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
-           group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
+  changed := 0;
+  for v_group in
+    select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
+     group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2
+     order by min(m.marked_at)
+  loop
+    changed := changed + taskqueue.recompute_shares(v_setup, v_group, 2000);
+    exit when clock_timestamp() > v_begun + interval '1 second';  -- other setups wait; the next call goes on
+  end loop;
   return next;
   step := 'hands';
-  v_task_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
-  changed := taskqueue.deal_changed(p_setting, v_task_queue_ids) + taskqueue.clean_hands(v_setup);
+  v_task_queue_ids := array(select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup
+                             group by i.task_queue_id order by count(*) desc);
+  changed := 0;
+  for v_first in 1 .. cardinality(v_task_queue_ids) by c_portion loop
+    changed := changed
+               + taskqueue.deal_changed(p_setting, v_task_queue_ids[v_first : v_first + c_portion - 1]);
+    if clock_timestamp() > v_begun + interval '2 seconds' then  -- the rest is left to the next call
+      v_task_queue_ids := v_task_queue_ids[: v_first + c_portion - 1];
+      exit;
+    end if;
+  end loop;
+  changed := changed + taskqueue.clean_hands(v_setup);
   -- mean weights change as jobs come and go: priorities follow once a weight has changed by a tenth
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now

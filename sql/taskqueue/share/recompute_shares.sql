@@ -1,6 +1,8 @@
 -- SHARES.md, When priorities change. A TaskQueue that another transaction deletes or posts is skipped and marked again,
 -- so recomputing does not wait, and no other call waits for it.
-create or replace function taskqueue.recompute_shares(p_setup text, p_group text default null) returns bigint
+create or replace function taskqueue.recompute_shares(
+  p_setup text, p_group text default null, p_most bigint default null
+) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_locked bigint[];
@@ -8,6 +10,7 @@ declare
   v_elsewhere bigint[];
 begin
   perform resource.identify(p_setup);
+  perform resource.require_limit('most', p_most);
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.correct_shares(p_setup, p_group);
   delete from taskqueue.share_mark m where m.ctid = any (array(
@@ -22,13 +25,16 @@ begin
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight, siblings = s.siblings
-      from taskqueue.share_of_task_queue(p_setup, p_group) s
-      join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
-       and (q.priority, q.mean_weight, q.siblings) <> (s.priority, s.mean_weight, s.siblings)
-    returning q.task_queue_id, o as old, q as new,
+      from (select i.*, o as old
+              from taskqueue.share_of_task_queue(p_setup, p_group) i
+              join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i.task_queue_id
+             where i.task_queue_id = any (v_locked)
+               and (o.priority, o.mean_weight, o.siblings) <> (i.priority, i.mean_weight, i.siblings)
+             limit p_most) s
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id
+    returning q.task_queue_id, s.old, q as new,
               q.is_open and taskqueue.weight_class_of(q.priority, q.siblings)
-                            <> taskqueue.weight_class_of(o.priority, o.siblings) as elsewhere
+                            <> taskqueue.weight_class_of((s.old).priority, (s.old).siblings) as elsewhere
   ), noted as (  -- the TaskQueues are locked: no other transaction changes or drops the weights subtracted here
     insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
     select p_setup, (v.q).owner_group, (v.q).owner_dn, taskqueue.is_background((v.q).mean_weight, true), sum(v.sign),
@@ -40,6 +46,12 @@ begin
   select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}')
     into v_changed, v_elsewhere
     from changed c;
+  if v_changed = p_most then  -- the next call goes on
+    insert into taskqueue.share_mark (setup, owner_group, marked_at)
+    select distinct p_setup, q.owner_group, resource.clock(p_setup) - s.share_delay
+      from taskqueue.task_queue q join taskqueue.setting s on s.setup = q.setup
+     where q.setup = p_setup and (p_group is null or q.owner_group = p_group);
+  end if;
   perform taskqueue.fold_weights(p_setup, g.owner_group)
      from (select distinct w.owner_group from taskqueue.owner_weight w
             where w.setup = p_setup and (p_group is null or w.owner_group = p_group)) g;
@@ -47,6 +59,7 @@ begin
   return v_changed;
 end $$;
 
-comment on function taskqueue.recompute_shares(text, text) is
+comment on function taskqueue.recompute_shares(text, text, bigint) is
   'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their present jobs and '
-  'shares; returns how many TaskQueues changed. Errors: PB002 (setup not granted).';
+  'shares, up to p_most of them (null = all; later calls go on); returns how many TaskQueues changed. Errors: PB001, '
+  'PB002 (setup not granted).';

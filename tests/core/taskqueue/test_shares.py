@@ -427,6 +427,23 @@ def test_wrong_weights_of_owners_are_reported_and_rebuilt(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+def test_shares_are_recomputed_in_portions(q: Calls) -> None:
+    for n in range(1, 8):
+        q.insert(n, OwnerDN=f"o{n}")
+    changed = [
+        q.value("select taskqueue.recompute_shares(%s, %s, 3)", q.setup, group) for group in ("users", "users", None)
+    ]
+    assert changed == [3, 3, 0]
+    assert q.value("select count(*) from taskqueue.share_mark where owner_group = 'users'") == 0
+    assert q.priorities() == pytest.approx(exact(q))
+    q.insert(8, OwnerDN="o8")
+    assert q.value("select taskqueue.recompute_shares(%s, 'users', 3)", q.setup) == 3
+    assert q.value("select count(*) from taskqueue.share_mark where marked_at < resource.clock(%s)", q.setup) == 1
+    assert q.inconsistencies() == []
+    refused = q.refusal(lambda: q.value("select taskqueue.recompute_shares(%s, 'users', -1)", q.setup))
+    assert refused[0] == "PB001"
+
+
 def test_maintenance_recomputes_a_group_when_its_mean_weights_change(q: Calls) -> None:
     q.call("set_settings", Jsonb({"share_delay": 0}))
     q.insert(1, 1)
