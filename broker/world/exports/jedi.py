@@ -39,6 +39,7 @@ _NEW_TASK = {"core_count": 1, "ram_count": 0, "cpu_efficiency": 90, "base_wallti
 """JEDI's defaults for fields that the parameters of a new task do not name."""
 
 _PSEUDO = "pseudo_dataset"
+MOST_PSEUDO_FILES = 1_000_000  # each is a row
 _INPUT = ("input", "pseudo_input")
 _OUTPUT = ("output", "log")
 _SITES = {"includedsite": "included_site", "excludedsite": "excluded_site"}
@@ -167,11 +168,15 @@ def _add_datasets(where: str, task: Row, parameters: Row, listed: Any, datasets:
 def _pseudo_files(where: str, parameters: Row) -> int:
     """Files of a task's pseudo input: as many as it asks for, by default one for each job's events."""
     files = integer(f"{where}.nFiles", parameters.get("nfiles"))
-    if files:
-        return files
     events = integer(f"{where}.nEvents", parameters.get("nevents"))
     a_job = integer(f"{where}.nEventsPerJob", parameters.get("neventsperjob"))
-    return -(-events // a_job) if events and a_job else 1
+    number = files or (-(-events // a_job) if events and a_job else 1)
+    if number > MOST_PSEUDO_FILES:
+        raise BadRequest(
+            f"{where}: the input without files makes {number:,} parts, at most {MOST_PSEUDO_FILES:,}",
+            "raise nEventsPerJob, or split the task",
+        )
+    return number
 
 
 def _of_parameters(where: str, parameters: Row) -> Iterator[tuple[str, str, str | None]]:
