@@ -106,7 +106,7 @@ def _upper_fraction(a: float, x: float) -> float:
 
 @cache
 def _gauss() -> list[tuple[float, float]]:
-    """Nodes and weights of Gauss and Legendre on -1..1, by Newton's method on the Legendre polynomial."""
+    """Gauss-Legendre nodes and weights on [-1, 1], by Newton's method on the Legendre polynomial."""
     found = []
     for i in range(_NODES):
         x = math.cos(math.pi * (i + 0.75) / (_NODES + 0.5))

@@ -1,4 +1,4 @@
-"""Do the draws follow the formula? Chi-square tests of bucket, queue, user priority and rank in ten."""
+"""Do the draws follow the formula? Chi-square tests of bucket, queue, user priority and rank among ten."""
 
 import secrets
 from collections import Counter, defaultdict

@@ -38,7 +38,7 @@ def history(
     ] = "6h",
     by: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="A line for each value of this label; by default of the first label."),
+        typer.Option(metavar="LABEL", help="A line for each value of this label (by default, the first label)."),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -81,7 +81,7 @@ def history(
 
 
 def _begin(connection: "Connection", setup: str, since: str) -> datetime:
-    """A span before the present of the setup, or a time. Raises BadRequest."""
+    """A span that ends at the setup's current time, or a point in time. Raises BadRequest."""
     import psycopg
 
     from broker.cli.shared import listing

@@ -94,7 +94,7 @@ class Worker:
         self._shards: dict[_Place, Service] = {}
         self._placed: dict[str, Service] = {}
         self._doubted: set[str] = set()
-        # one question to the front at a time, for all setups that requests wait for
+        # one question to the front at a time, for all setups that have waiting requests
         self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST, name=lambda _: object()))
         self._opening = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None

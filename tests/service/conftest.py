@@ -236,7 +236,7 @@ def free_port() -> int:
 
 
 def sleep_a_minute(connection: Db, *_: Any, **__: Any) -> None:
-    """Replace a query by one that takes long."""
+    """Replace a query with one that takes a long time."""
     connection.execute("select pg_sleep(60)")
 
 

@@ -70,7 +70,7 @@ class Question:
 
 
 async def replay(call: Call) -> Response:
-    """The form, filled in by the address, and the answer if the address asks for changes or a check."""
+    """The form, filled in from the address, and the answer if the address asks for changes or a check."""
     query = call.request.query_params
     given = forms.known(query, FIELDS)
     form: dict[str, Any] = {

@@ -61,7 +61,7 @@ def _rows(file: Path, value: Any) -> list[Row]:
 
 
 def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
-    """The rows of a table; a table of mysqldump --tab has its columns in the file of the same name with .sql."""
+    """The rows of a table; for a table dumped by mysqldump --tab, the columns are in the .sql file of the same name."""
     definition = file.with_suffix(".sql")
     stream = io.StringIO(text(file), newline="")
     try:

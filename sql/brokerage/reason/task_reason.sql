@@ -19,7 +19,7 @@ comment on column brokerage.task_reason.reason is
   'Reason: misconfigured, too_large, held, input_missing, no_queue_accepts, limited, throttled or waiting.';
 comment on column brokerage.task_reason.jobs_left is 'Number of jobs that are not assigned yet.';
 comment on column brokerage.task_reason.rule is
-  'Rule that rejected the queue which comes nearest, or the whole task; null if there is none.';
+  'Rule that rejected the queue that came nearest to passing, or the whole task; null if there is none.';
 comment on column brokerage.task_reason.queue is 'Queue (or nucleus) that comes nearest; null if there is none.';
 comment on column brokerage.task_reason.queues is
   'Number of queues that this rule rejected; null if there is no such rule.';

@@ -21,4 +21,4 @@ end $$;
 
 comment on function brokerage.attribute_problem(text, jsonb, jsonb, text) is
   'The part of a requirement (attribute to value, * = not asked) that the lists of one published dictionary do not '
-  'meet; null if there is none. Base profile documented or panda2026.';
+  'meet; null if there is none. Base profile: documented or panda2026.';

@@ -242,7 +242,7 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
 def test_a_rule_that_raises_is_named_with_its_queue(
     clone: Callable[[], Connection], kind: str, result: str, body: str
 ) -> None:
-    """The earlier rules accept the queue. Errors of further tasks name the rule, which is asked once."""
+    """The earlier rules accept the queue. Errors of further tasks name the rule, which is evaluated only once."""
     query = "select queue from brokerage.decision where run_id = %s and verdict = 'c' group by 1 order by count(*) desc"
     with clone() as db:
         run = _run(db, "documented", limit=20)

@@ -258,7 +258,7 @@ def test_classes_read_the_counts_of_tasks_and_waiting_jobs(lab: Db) -> None:
 
 
 def test_waiting_jobs_are_found_by_their_index(lab: Db) -> None:
-    """Most jobs have ended: classes do not read ended jobs to find the waiting ones."""
+    """Most jobs have ended: the computation of classes does not read ended jobs to find the waiting ones."""
     rng = random.Random(3)
     given = jobs((3000, {"status": "finished", "ended": ago(1)}), (20, {"status": "activated"}))
     load(lab, jobs=[{**row, "queue": rng.choice("QR"), "started": row.get("ended")} for row in given])

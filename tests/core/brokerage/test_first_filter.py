@@ -85,7 +85,7 @@ def test_names_of_queues_are_removed_with_the_decisions_that_need_them(db: Conne
 def test_two_sides_that_are_nearly_equal_are_compared_exactly(
     db: Connection, left: float | None, right: float | None, exact: tuple[str, str] | None, sign: int | None
 ) -> None:
-    """Clear cases are decided without the exact values; with them the answer would be null or 0."""
+    """Clear cases are decided without the exact values, which would give null or 0 as the answer."""
     query = "select brokerage.compare(%s::float8, %s::float8, %s::numeric, %s::numeric)"
     assert db.execute(query, [left, right, *(exact or (None, None))]).fetchall() == [(sign,)]
 

@@ -1,4 +1,4 @@
-"""`broker load`, `dump` and `maintain`; and their answer for a database without pgbroker."""
+"""`broker load`, `dump` and `maintain`, and their answer for a database without pgbroker."""
 
 import json
 import threading

@@ -74,7 +74,7 @@ class Field:
         process.wait()
 
     def working(self, number: int) -> bool:
-        """Whether the program has begun to ask."""
+        """Whether the program has begun to ask for jobs."""
         return self.journal(number).exists() and self.journal(number).stat().st_size > 0
 
     def finish(self) -> None:

@@ -60,7 +60,7 @@ class Done:
 
 
 def done(work: Field) -> list[Done]:
-    """All acknowledged calls, by the journals."""
+    """All acknowledged calls, according to the journals."""
     found = []
     first = {"inserted": "inserting", "answered": "ask", "finished": "finishing"}
     for journal in work.journals():

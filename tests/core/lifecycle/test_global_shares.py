@@ -51,7 +51,7 @@ def tree(q: Calls) -> dict[str, Row]:
 
 
 def column(q: Calls, name: str) -> dict[str, Any]:
-    """One column of the tree by share."""
+    """One column of the tree of shares."""
     return {share: row[name] for share, row in tree(q).items()}
 
 

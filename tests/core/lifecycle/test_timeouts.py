@@ -261,7 +261,7 @@ OWN = {"position": 45, "statuses": ["activated"], "clock": "waiting", "constant"
 
 
 def set_timeout(db: Connection, name: str, changes: Any) -> None:
-    """Add a timeout to those of the setup, or change it."""
+    """Add a timeout to the setup, or change an existing one."""
     db.execute("select lifecycle.set_timeout('default', %s, %s)", [name, Jsonb(changes)])
 
 

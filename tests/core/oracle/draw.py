@@ -149,7 +149,7 @@ def user_priorities(counts: Counts, policy: str = "dirac", ten_first: bool = Fal
     if policy == "proportional":
         total = sum(level * n for level, n in there.items())
         return {level: level * n / total for level, n in there.items()}
-    # win_levels integrates a polynomial: half as many points as its degree are exact
+    # win_levels integrates a polynomial: half as many points as its degree give an exact result
     top = max(there)
     points, weights = numpy.polynomial.legendre.leggauss(sum(there.values()) // 2 + 1)
     x = (points + 1) / 2

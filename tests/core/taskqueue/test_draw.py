@@ -717,7 +717,7 @@ def known(q: Calls, **keys: Any) -> int:
 
 
 def search(q: Calls) -> None:
-    """Search the definitions that match the narrow description, and keep them."""
+    """Find the definitions that match the narrow description and keep them."""
     assert known(q, **NARROW) == 0
     q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
 
