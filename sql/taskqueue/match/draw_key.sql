@@ -8,7 +8,9 @@ create or replace function taskqueue.draw_key(
 ) returns float8
 language sql immutable as $$
   select case when p_policy = 'proportional' then p_last_key - ln(p_draw) / (p_count * p_priority)
-              else p_last_key + (1 / p_priority - p_last_key) * (1 - power(1 - p_draw, 1 / p_count))
+              when p_count >= 1 then p_last_key + (1 / p_priority - p_last_key) * (1 - power(1 - p_draw, 1 / p_count))
+              -- without an underflow, which is an error
+              else p_last_key + (1 / p_priority - p_last_key) * (1 - exp(greatest(ln(1 - p_draw) / p_count, -600)))
          end
 $$;
 

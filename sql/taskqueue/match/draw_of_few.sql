@@ -37,7 +37,7 @@ begin
                               from taskqueue.task_queue t
                              where t.setup = p_setup and t.definition_id = any (k.ids)
                                and t.cpu_time = b.cpu_time and t.is_open and t.task_queue_id <> all (p_passed)
-                             order by taskqueue.draw_key(resource.draw(t.task_queue_id, p_seed), 1.0 / t.siblings,
+                             order by taskqueue.draw_key(resource.draw(t.task_queue_id, p_seed), 1::float8 / t.siblings,
                                                          t.priority,
                                                          p_parsed.policy,
                                                          case when b.cpu_time = p_cpu_time then p_last_key else 0 end)

@@ -12,7 +12,7 @@ begin
   return query
     select c.task_queue_id, c.definition_id
       from (select o.task_queue_id, o.definition_id,
-                   taskqueue.draw_key(o.draw, 1.0 / o.siblings, o.priority, p_policy, p_last_key) as key
+                   taskqueue.draw_key(o.draw, 1::float8 / o.siblings, o.priority, p_policy, p_last_key) as key
               from (select q.task_queue_id, q.definition_id, q.priority, q.siblings,
                            resource.draw(q.task_queue_id, p_seed) as draw
                       from taskqueue.task_queue q

@@ -56,7 +56,8 @@ begin
         from taskqueue.draw_of_few(p_setup, v_parsed, v_start.cpu_time, uuid_hash_extended(v_start.token, 5) # 8) q;
       exit when v_queue.task_queue_id is null;
     else
-      v_above := v_above * power(random(), v_start.exponent);
+      -- the bounds keep out an underflow, which is an error
+      v_above := greatest(v_above, 1e-150) * exp(greatest(v_start.exponent * ln(1 - random()), -345));
       v_place := random() * v_start.bound;
       v_list := case when v_place < v_start.bound_1 then v_start.list_1 else v_start.list_2 end;
       v_place := case when v_place < v_start.bound_1 then v_place else v_place - v_start.bound_1 end;

@@ -36,8 +36,9 @@ language sql stable rows 1 as $$
                                            when p_policy = 'proportional'
                                            then p_last_key - ln(resource.draw(i.list_id, p_seed)) / i.total_bound
                                            else (1 - (1 - i.highest_bound * p_last_key)
-                                                     * power(resource.draw(i.list_id, p_seed),
-                                                             i.highest_bound / i.total_bound)) / i.highest_bound
+                                                     * exp(greatest(ln(resource.draw(i.list_id, p_seed))
+                                                                    * i.highest_bound / i.total_bound, -600)))
+                                                / i.highest_bound
                                          end as key
                                     from taskqueue.posting_list i
                                    where i.setup = p_setup and i.site = any (p_sites) and i.cpu_time = p_bucket

@@ -179,6 +179,20 @@ def test_siblings_together_are_drawn_as_one_task_queue(
     assert chi_square(of_many, {queue: 1 / len(variants) for queue in among if among[queue]}) > FEW
 
 
+@pytest.mark.parametrize("policy", ["dirac", "proportional"])
+def test_a_task_queue_whose_siblings_are_gone_is_matched_in_each_way(q: Calls, policy: str) -> None:
+    """Until shares are recomputed, the TaskQueue counts many siblings: its keys are near the largest one."""
+    q.settings(policy=policy)
+    q.insert_many(range(1, 4))
+    q.rows("update taskqueue.task_queue set siblings = 2000000 returning 1")
+    q.call("rebuild_matching")
+    for limit in (None, 1):
+        assert all(jobs for jobs, _ in draw(q.connection, range(1, 101), limit))
+    known(q)
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+    assert all(jobs for jobs, _ in draw(q.connection, range(1, 101), None))
+
+
 @pytest.mark.slow
 def test_only_matching_queues_take_part(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
