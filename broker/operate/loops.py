@@ -12,10 +12,10 @@ from typing import Any
 
 import psycopg
 from psycopg.errors import Diagnostic
+from psycopg.pq import TransactionStatus
 
 from broker.database import Connection
 from broker.database_errors import from_database, is_read_only
-from broker.errors import BrokerError
 from broker.operate import batch, notify
 from broker.operate.reading import run_summary
 
@@ -99,6 +99,11 @@ class Round:
     note: Callable[[str | None, str, Figures], None]
     memory: dict[str, Any] = field(default_factory=dict)
     errors: dict[tuple[str, str], str] = field(default_factory=dict)
+    moved_at: float = field(default_factory=time.monotonic)  # when the last step began
+
+    def waits_for_database(self) -> bool:
+        """Whether a statement is under way."""
+        return self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE
 
     def setups(self, *, simulated: bool = False) -> Iterator[str]:
         """The setups to work on, until the process must end: the named one, or all that need this loop. simulated:
@@ -116,9 +121,10 @@ class Round:
     def trying(self, setup: str, step: str = "") -> Iterator[None]:
         """Keep an error of one setup from affecting the others. The errors of a lost connection and of a standby are
         raised."""
+        self.moved_at = time.monotonic()
         try:
             yield
-        except (psycopg.Error, BrokerError) as error:
+        except Exception as error:
             if self.connection.closed or (isinstance(error, psycopg.Error) and is_read_only(error)):
                 raise
             self.errors[setup, step] = one_line(error)
@@ -187,12 +193,17 @@ def _sample(work: Round) -> None:
 
 
 def _notify(work: Round) -> None:
+    due: list[notify.Due] = []
     for setup in work.setups(simulated=True):
         with work.trying(setup):
             if changed := judge(work.connection, setup):
                 work.note(setup, "alerts", {"changed": changed})
-            for target, error in notify.send(work.connection, setup).items():
-                work.errors[setup, f"target {target}"] = error
+            due += notify.take(work.connection, setup)
+    for message, error in notify.deliver(due, work.stopped):
+        with work.trying(message.setup):
+            if error is not None:
+                work.errors[message.setup, f"target {message.target}"] = error
+            notify.note(work.connection, message, error)
 
 
 def _classify(work: Round) -> None:

@@ -2,7 +2,8 @@
 
 The lead of a loop is a row in the database that expires (lifecycle.lead). One connection, the keeper's, renews the
 leads of all loops and writes their heartbeats, whatever the loops are doing; a process that dies stops renewing, and
-another takes over within seconds. A loop that waits, fails or takes long does not delay the rounds of others.
+another takes over within seconds. A loop that waits, fails or takes long does not delay the rounds of others. The lead
+of a loop that is stuck outside the database is not renewed either, so another process takes it over.
 """
 
 import json
@@ -14,7 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +33,8 @@ LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead
 _AGAIN = 1.0  # seconds between two attempts to reach the server
 _AT_MOST = 60.0  # seconds until a round that could not even begin is tried again
 _JITTER = 0.1  # fraction of the period
+_STUCK = 120.0  # seconds in which a round did no step and waited for no statement; then its lead is not renewed
+_LAST_STEPS = 10.0  # seconds that steps under way have when the process is to end; then their statements are cancelled
 
 
 class Runner:
@@ -54,6 +57,7 @@ class Runner:
     ) -> None:
         self.connect, self.setup, self.shard = connect, setup, shard
         self.stopped = threading.Event()
+        self._stopped_at = float("inf")
         self.holder = uuid.uuid4()
         self._keep, self._lasts = keep, lasts
         self._wake = threading.Event()
@@ -69,7 +73,8 @@ class Runner:
         LOG.log(level, text, extra=about)
 
     def stop(self) -> None:
-        """End after the steps under way; may be called from a signal handler or another thread."""
+        """End after the steps under way, within seconds; may be called from a signal handler or another thread."""
+        self._stopped_at = min(self._stopped_at, time.monotonic())
         self.stopped.set()
         self._wake.set()
 
@@ -92,14 +97,21 @@ class Runner:
             self.stop()
             for worker in self._workers.values():
                 worker.rouse()
-        for worker in self._workers.values():
-            worker.join()
+        while self._working():
+            self._join_for(_AGAIN)
         rounds = {name: worker.rounds for name, worker in self._workers.items()}
         total = sum(rounds.values())
         self.write(logging.INFO, None, None, f"ended after {total} round{'' if total == 1 else 's'}", rounds)
 
     def _working(self) -> bool:
-        return any(worker.is_alive() for worker in self._workers.values())
+        """Whether a worker is to be waited for. Once the time for the last steps is over, statements are cancelled, and
+        what does not end by that either, such as a call of another program, is left to itself."""
+        alive = [worker for worker in self._workers.values() if worker.is_alive()]
+        over = time.monotonic() - self._stopped_at - _LAST_STEPS
+        if over > 0:
+            for worker in alive:
+                worker.cancel()
+        return bool(alive) and over < _LAST_STEPS / 2
 
     def _lead(self, connection: Connection) -> None:
         """Renew the leads until the last worker has ended, then give them up."""
@@ -111,7 +123,7 @@ class Runner:
                 connection.execute("select lifecycle.stand_down(%s)", [self.holder])
                 return
             if self.stopped.is_set():
-                self._join_for(self._keep)
+                self._join_for(min(self._keep, _AGAIN))
             else:
                 self._wake.wait(self._keep)
 
@@ -123,7 +135,7 @@ class Runner:
 
     def _renew(self, connection: Connection) -> None:
         began = time.monotonic()
-        beats = json.dumps([worker.beat() for worker in self._workers.values()])
+        beats = json.dumps([worker.beat() for worker in self._workers.values() if not worker.is_stuck()])
         held_by = f"{socket.gethostname()}, process {os.getpid()}"
         rows = connection.execute(
             "select name, leads, leader from lifecycle.lead(%s, %s, %s, %s, %s)",
@@ -187,6 +199,28 @@ class _Worker(threading.Thread):
         self._errors: dict[tuple[str, str], str] = {}
         self._began: float | None = None
         self._ended: float | None = None
+        self._work: Round | None = None  # the round that is under way
+        self._moved_at = 0.0
+        self._is_stuck = False
+
+    def is_stuck(self) -> bool:
+        """Whether the round under way neither does steps nor waits for the database; log when that changes."""
+        work, now = self._work, time.monotonic()
+        if work is None or work.waits_for_database():
+            self._moved_at = now
+        else:
+            self._moved_at = max(self._moved_at, work.moved_at)
+        before, self._is_stuck = self._is_stuck, now - self._moved_at > _STUCK
+        if self._is_stuck and not before:
+            text = f"stuck: no step for {now - self._moved_at:.0f} s; the lead is not renewed"
+            self._runner.write(logging.ERROR, self._loop.name, None, text)
+        return self._is_stuck
+
+    def cancel(self) -> None:
+        """Cancel the statement that is under way."""
+        if (work := self._work) is not None and work.waits_for_database():
+            with suppress(psycopg.Error):
+                work.connection.cancel_safe(timeout=_AGAIN)
 
     def beat(self) -> dict[str, Any]:
         """The results of the rounds, in the form that lifecycle.lead takes."""
@@ -248,7 +282,11 @@ class _Worker(threading.Thread):
     def _round(self, connection: Connection) -> None:
         self._began = time.monotonic()
         work = Round(connection, self._loop.name, self._runner.setup, self._runner.stopped, self._note, self._memory)
-        self._loop.round(work)
+        self._work = work
+        try:
+            self._loop.round(work)
+        finally:
+            self._work = None
         self.rounds += 1
         self._note_errors(work.errors)
         self._ended = time.monotonic()

@@ -6,11 +6,14 @@ import logging
 import time
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
+
+from broker.exchange import exchange
 
 LOG = logging.getLogger("broker.service")
 Key = RSAKey | ECKey | OKPKey
@@ -20,7 +23,7 @@ ALGORITHMS = {"RS256": "RSA", "RS512": "RSA", "ES256": "P-256", "ES384": "P-384"
 
 _PAUSE = 30  # seconds between two fetches
 _OLD = 3600  # seconds after which keys are fetched again, so that a withdrawn key disappears
-TIMEOUT = 5
+TIMEOUT = 5  # seconds for a whole exchange
 MOST_BYTES = 2**20
 _LEAST_BITS = 2048
 _KINDS: dict[str, type[Key]] = {"RSA": RSAKey, "EC": ECKey, "OKP": OKPKey}
@@ -67,7 +70,7 @@ class Keys:
             try:
                 self.known = await asyncio.to_thread(_keys_of, self.issuer)
                 self.fetched_at = time.monotonic()
-            except (OSError, ValueError, TypeError, RecursionError, JoseError) as error:
+            except (OSError, HTTPException, ValueError, TypeError, RecursionError, JoseError) as error:
                 LOG.warning("cannot get the keys of issuer %s: %s", self.issuer, error)
             finally:
                 self.tried_at = time.monotonic()
@@ -117,8 +120,7 @@ def _key(one: Any) -> tuple[str, Key | None]:
 
 def _document(where: str) -> dict[str, Any]:
     request = urllib.request.Request(where, headers={"Accept": "application/json", "User-Agent": "pgbroker"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-        body = answer.read(MOST_BYTES + 1)
+    body = exchange(request, TIMEOUT, MOST_BYTES + 1, redirects=True)
     if len(body) > MOST_BYTES:
         raise ValueError(f"{where} is longer than {MOST_BYTES} bytes")
     found = json.loads(body)

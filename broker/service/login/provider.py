@@ -11,6 +11,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 
+from broker.exchange import exchange
 from broker.service.keys import MOST_BYTES, TIMEOUT, described
 from broker.service.login.attempts import Attempt
 from broker.service.problems import LOG, Problem
@@ -22,16 +23,6 @@ _OLD = 3600.0  # seconds after which the description is fetched again
 _PAUSE = 5.0  # seconds between two fetches
 _AT_ONCE = 4  # calls of the provider, of each worker
 _PATIENCE = 5.0  # seconds that a login waits for its turn
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuse redirects, which would send the secret elsewhere."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 class Provider:
@@ -100,8 +91,7 @@ class Provider:
                 headers["Authorization"] = "Basic " + b64encode(pair.encode()).decode()
         request = urllib.request.Request(endpoint["token_endpoint"], urlencode(fields).encode(), headers)
         try:
-            with _OPENER.open(request, timeout=TIMEOUT) as answer:
-                found = json.loads(answer.read(MOST_BYTES))
+            found = json.loads(exchange(request, TIMEOUT, MOST_BYTES))
         except HTTPError as error:
             error.close()
             if error.code in (400, 403):  # RFC 6749's error for a code that is used, old or of another client

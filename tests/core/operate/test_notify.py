@@ -1,8 +1,12 @@
 """Notifications to a webhook and a mail command, with a server and commands that really run."""
 
 import json
+import os
+import socket
 import sys
 import threading
+import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from email import message_from_bytes
 from email.policy import default
@@ -13,6 +17,7 @@ from typing import Any
 import pytest
 
 from broker.operate import notify
+from broker.operate.loops import LOOPS, Round
 from tests.calls import Calls, Connection
 
 WAITING = "{value} jobs wait: too many"
@@ -212,3 +217,176 @@ def test_a_missing_mail_command_is_an_error_of_its_target(q: Calls, monkeypatch:
     monkeypatch.setenv(notify.MAIL_COMMAND, "/nowhere/sendmail -t")
     target(q, kind="mail", address="a@example.org")
     assert "did not work" in notify.send(q.connection, q.setup)["chat"]
+
+
+@pytest.mark.slow
+def test_a_mail_command_ends_with_all_that_it_started(
+    command: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "_MAIL_PATIENCE", 2.0)
+    started = command(
+        "import os, time\nif child := os.fork(): open(sys.argv[1], 'w').write(str(child))\ntime.sleep(60)"
+    )
+    with pytest.raises(notify.NotSentError, match="timed out"):
+        notify.mail("a@example.org", "s", [fired("x")])
+    child = int(started.read_text() or 0)
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split(")")[1]:
+            return
+        time.sleep(0.1)
+    os.kill(child, 9)
+    raise AssertionError("it runs on")
+
+
+def fired(summary: str) -> dict[str, Any]:
+    """A notification as the database gives it."""
+    about = {"severity": "critical", "rule": "many_wait", "labels": {}, "value": 2, "since": "2026-06-01T00:00:00Z"}
+    return {"notification_id": 1, "state": "firing", "summary": summary, "ended_at": None, **about}
+
+
+HEADS = b"site\nBcc: other@example.org\nX: y\n\nresolved (info): all is well"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        HEADS.decode(), HEADS.decode().replace("\n", "\r\n"), f"=?utf-8?b?{b64encode(HEADS).decode()}?=",
+        "=?utf-8?q?a=0ABcc=3A?= =?utf-8?q?_other=40example=2Eorg=0A?=", "\x1b]0;title\x07\x9b2J\u202egnp\u200b",
+        ".\n.\nFrom other", "\x0bBcc: a@b\x0c\x1c\x1d\x85Cc: a@b\u2028To: a@b\u2029", "\udc80",
+    ],
+)  # fmt: skip
+def test_a_label_makes_no_head_and_no_line_of_a_mail(command: Callable[[str], Path], name: str) -> None:
+    letter = command("open(sys.argv[1], 'wb').write(letter)")
+    notify.mail("a@example.org, b@example.org", "s", [fired(f"jobs of {name} wait")])
+    mail = message_from_bytes(letter.read_bytes(), policy=default)
+    heads = {"From", "To", "Subject", "MIME-Version", "Content-Type", "Content-Transfer-Encoding"}
+    assert (set(mail.keys()), len(mail.keys()), mail.defects) == (heads, 6, [])
+    assert mail["To"] == "a@example.org, b@example.org"
+    shown = name if name.isprintable() else name.encode("unicode_escape").decode()
+    assert mail["Subject"] == f"[pgbroker s] firing: jobs of {shown} wait"
+    about = "    rule many_wait, since 2026-06-01T00:00:00Z"
+    assert mail.get_content() == f"firing (critical): jobs of {shown} wait\n{about}\n"
+
+
+@pytest.mark.parametrize("sender", ["Grid, the <grid@example.org>", "pgbroker"])
+def test_the_addresses_of_a_mail_are_made_from_parts(
+    command: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, sender: str
+) -> None:
+    monkeypatch.setenv(notify.MAIL_FROM, sender.replace("Grid, the", '"Grid, the"'))
+    letter = command("open(sys.argv[1], 'wb').write(letter)")
+    notify.mail("a=b@example.org,root@[127.0.0.1]", "s", [fired("x")])
+    mail = message_from_bytes(letter.read_bytes(), policy=default)
+    assert mail["To"] == "a=b@example.org, root@[127.0.0.1]"
+    assert mail["From"] == sender.replace("Grid, the", '"Grid, the"')
+
+
+@pytest.mark.parametrize("address", ["a@[", "a@b\nBcc: c@d", "=?utf-8?q?a=0ABcc=3A?=@b", "a@b\u202e", "a b@c", ""])
+def test_a_text_that_is_no_address_is_an_error_of_its_target(address: str) -> None:
+    with pytest.raises(notify.NotSentError, match="no address of mail"):
+        notify.mail(address, "s", [fired("x")])
+
+
+@pytest.fixture
+def listen() -> Iterator[Callable[[bytes], str]]:
+    """Starts a server that says something and hangs up, or, for nothing to say, is silent; returns its URL."""
+    servers: list[socket.socket] = []
+
+    def begin(line: bytes) -> str:
+        server = socket.create_server(("127.0.0.1", 0), backlog=20)
+        servers.append(server)
+
+        def answer() -> None:
+            connection = server.accept()[0]
+            connection.recv(99999)
+            connection.sendall(line)
+            connection.close()
+
+        if line:
+            threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+    yield begin
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (b"SSH-2.0-Example_9 build-7\r\n", "the webhook was not reached: no answer of HTTP"),
+        (b"-NOAUTH build-7\r\n", "the webhook was not reached: no answer of HTTP"),
+        (b"HTTP/1.1 2oo build-7\r\n\r\n", "the webhook was not reached: no answer of HTTP"),
+        (b"HTTP/1.1 403 build-7\r\nContent-Length: 0\r\n\r\n", "the webhook answered 403"),
+        (b"HTTP/1.1 302 build-7\r\nLocation: http://build-7/\r\n\r\n", "the webhook answered 302"),
+        (b"HTTP/1.1 200 OK\r\n" + b"x: " + b"build-7" * 10_000 + b"\r\n\r\n",
+         "the webhook was not reached: no answer of HTTP"),
+    ],
+)  # fmt: skip
+def test_the_error_of_a_webhook_has_no_word_of_the_answer(
+    q: Calls, listen: Callable[[bytes], str], line: bytes, error: str
+) -> None:
+    target(q, kind="webhook", address=listen(line))
+    assert notify.send(q.connection, q.setup) == {"chat": error}
+
+
+def due(setup: str, target: str, address: str) -> notify.Due:
+    return notify.Due(setup, target, "webhook", address, None, [fired("x")])
+
+
+def test_receivers_that_do_not_answer_delay_no_other_setup(
+    hook: Hook, listen: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left when the time of a round is over is an error, too; and a process that ends waits for nobody."""
+    silent = listen(b"")
+    hanging = [due("a", f"t{number}", silent) for number in range(9)]
+    messages = [*hanging, due("z", "chat", hook.url)]
+    answers = notify.deliver(messages, threading.Event())
+    assert next(answers) == (messages[-1], None)
+    monkeypatch.setattr(notify, "_PATIENCE", 0.5)
+    errors = [error for _, error in notify.deliver(hanging[:2], threading.Event())]
+    assert [error and error.partition(": ")[0] for error in errors] == ["the webhook was not reached"] * 2
+    monkeypatch.setattr(notify, "_PATIENCE", 60.0)
+    monkeypatch.setattr(notify, "_ROUND", 0.5)
+    assert {error for _, error in notify.deliver(hanging, threading.Event())} == {
+        "not sent within 0.5 s: targets of this setup answer too slowly"
+    }
+    monkeypatch.setattr(notify, "_ROUND", 60.0)
+    monkeypatch.setattr(notify, "_LAST", 0.2)
+    stopped = threading.Event()
+    stopped.set()
+    began = time.monotonic()
+    assert list(notify.deliver(hanging, stopped)) == []
+    assert time.monotonic() - began < 30
+
+
+def test_one_bad_address_ends_no_round_and_is_an_error_of_its_target(
+    q: Calls, command: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also an error that nobody expected, which a text that somebody chose may cause."""
+    other = Calls(q.connection, "zebra")
+    other.insert(1)
+    letter = command("open(sys.argv[1], 'wb').write(letter)")
+    for setup, address in ((q.setup, "a@["), ("zebra", "shifter@example.org")):
+        q.connection.execute(
+            "select alert.set_target(%s, 'mails', %s)", [setup, json.dumps({"kind": "mail", "address": address})]
+        )
+        q.connection.execute("select alert.test_target(%s, 'mails')", [setup])
+    errors = a_round(q)
+    assert errors == {(q.setup, "target mails"): "no address of mail: a@["}
+    assert "shifter@example.org" in letter.read_text()
+    errors_of = "select setup, error, sent_at is not null from alert.sent where state = 'test' order by setup"
+    assert q.rows(errors_of) == [(q.setup, "no address of mail: a@[", False), ("zebra", None, True)]
+    q.connection.execute("update alert.notification set next_at = now() where sent_at is null")
+
+    def broken(*_: object) -> None:
+        raise AttributeError("all_defects")
+
+    monkeypatch.setattr(notify, "mail", broken)
+    assert a_round(q) == {(q.setup, "target mails"): "the message could not be made: AttributeError"}
+
+
+def a_round(q: Calls) -> dict[tuple[str, str], str]:
+    """One round of the loop notify; returns its errors by setup and step."""
+    work = Round(q.connection, "notify", None, threading.Event(), lambda *_: None)
+    LOOPS["notify"].round(work)
+    return work.errors

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.operate import batch
+from broker.operate import batch, runner
 from broker.operate import loops as all_loops
 from broker.operate.log import JsonLines, TextLines
 from broker.operate.loops import LOOPS, Loop, Round
@@ -81,6 +81,57 @@ def test_a_lost_server_is_noted_once_and_waited_for(start: Start, logged: Lines,
     until(lambda: {"maintain", "classify"} <= set(rounds))
     texts = logged.texts("WARNING") + logged.texts("ERROR")
     assert [text.split(":")[0] for text in texts] == ["trying again"]
+
+
+@pytest.mark.slow
+def test_a_loop_that_is_stuck_loses_its_lead(
+    start: Start, logged: Lines, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But a loop that waits for the database keeps it: that is work."""
+    monkeypatch.setattr(runner, "_STUCK", 1.5)
+    hangs = threading.Event()
+    rounds: list[str] = []
+
+    def sleep(work: Round) -> None:
+        work.connection.execute("select pg_sleep(4)")
+        rounds.append("sleep")
+
+    def hang(_: Round) -> None:
+        hangs.wait(60)
+
+    first = start("first", Loop("notify", "", 1, hang), Loop("maintain", "", 1, sleep))
+    until(lambda: leader_of(db, "notify") == str(first.runner.holder))
+    second = start("second", counting(rounds, "notify"), counting(rounds, "maintain"))
+    until(lambda: leader_of(db, "notify") == str(second.runner.holder))
+    until(lambda: {"sleep", "notify"} <= set(rounds))
+    assert "maintain" not in rounds
+    assert [line[:2] for line in logged.lines if line[3].startswith("stuck: no step for ")] == [("ERROR", "notify")]
+    hangs.set()
+    first.end()
+
+
+@pytest.mark.slow
+def test_a_signal_ends_what_does_not_end_by_itself(
+    start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_LAST_STEPS", 1.0)
+    hangs, begun = threading.Event(), list[str]()
+
+    def sleep(work: Round) -> None:
+        begun.append("sleep")
+        work.connection.execute("select pg_sleep(600)")
+
+    def hang(_: Round) -> None:
+        begun.append("hang")
+        hangs.wait(120)
+
+    process = start("only", Loop("notify", "", 1, hang), Loop("maintain", "", 1, sleep))
+    until(lambda: {"sleep", "hang"} <= set(begun))
+    process.end()
+    assert leader_of(db, "notify") is None
+    assert db.execute("select from pg_stat_activity where query like '%pg_sleep(600)%' and state = 'active'"
+                      " and pid <> pg_backend_pid()").fetchone() is None  # fmt: skip
+    hangs.set()
 
 
 def test_a_run_waits_for_a_server_that_is_not_there_yet(dsn: str, start: Start, logged: Lines) -> None:

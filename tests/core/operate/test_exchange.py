@@ -1,0 +1,71 @@
+"""The deadline of a whole exchange over HTTP, against servers that send a byte now and then."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from urllib.error import HTTPError
+from urllib.request import Request
+
+import pytest
+
+from broker.exchange import exchange
+
+Serve = Callable[[bytes, bytes], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts a server that sends some bytes at once, and then others one by one, again and again; returns its URL."""
+    over = threading.Event()
+    servers: list[socket.socket] = []
+
+    def begin(first: bytes, slowly: bytes) -> str:
+        server = socket.create_server(("127.0.0.1", 0))
+        servers.append(server)
+
+        def answer() -> None:
+            with suppress(OSError):
+                connection = server.accept()[0]
+                connection.recv(9999)
+                connection.sendall(first)
+                while slowly and not over.is_set():
+                    for byte in slowly:
+                        connection.sendall(bytes([byte]))
+                        over.wait(0.02)
+                connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+    yield begin
+    over.set()
+    for server in servers:
+        server.close()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "slowly"),
+    [(b"", b"HTTP/1.1 200"), (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"), (HEAD.replace(b"5", b"500000"), b"x")],
+)
+def test_an_answer_that_comes_slowly_ends_at_the_deadline(serve: Serve, first: bytes, slowly: bytes) -> None:
+    url, began = serve(first, slowly), time.monotonic()
+    with pytest.raises(TimeoutError, match=r"no answer within 0\.3 s"):
+        exchange(Request(url), 0.3, 2**20)
+    assert time.monotonic() - began < 10
+
+
+def test_an_answer_in_time_is_returned_up_to_its_bound(serve: Serve) -> None:
+    assert exchange(Request(serve(HEAD + b"hello", b"")), 30, 100) == b"hello"
+    assert exchange(Request(serve(HEAD + b"hello", b"")), 30, 2) == b"he"
+
+
+def test_a_redirection_is_followed_only_where_that_is_wanted(serve: Serve) -> None:
+    moved = f"HTTP/1.1 302 x\r\nContent-Length: 0\r\nLocation: {serve(HEAD + b'there', b'')}\r\n\r\n".encode()
+    assert exchange(Request(serve(moved, b"")), 30, 100, redirects=True) == b"there"
+    with pytest.raises(HTTPError):
+        exchange(Request(serve(moved, b"")), 30, 100)
