@@ -73,7 +73,7 @@ def check(
         note(_INSTALL)
     else:
         for difference in report.differences:
-            say(_told(difference))
+            say(*_told(difference))
         for guest in report.guests:
             note(f"not of pgbroker: {guest}")
         fits = "the database is what the release says" if ok else f"{len(report.differences)} differences"
@@ -141,18 +141,18 @@ def _show_next(dsn: str, *, new: bool) -> None:
         say(f"      logins of agents and submitters get {prefix}agent, {prefix}submitter and `broker identity grant`")
 
 
-def _told(difference: "Difference") -> str:
+def _told(difference: "Difference") -> list[str]:
     """A difference as a line; for texts of several lines, the lines that differ."""
     from difflib import ndiff
 
     expected, found = difference.expected, difference.found
     head = f"{difference.item}: {difference.aspect}"
     if difference.item == "grants" and not found:
-        return f"{head}; to put it right: {expected}"
+        return [f"{head}; to put it right: {expected}"]
     if "\n" not in expected + found:
-        return f"{head}: release {expected or 'none'}; database {found or 'none'}"
+        return [f"{head}: release {expected or 'none'}; database {found or 'none'}"]
     lines = [line for line in ndiff(expected.splitlines(), found.splitlines()) if line[0] in "-+"]
-    return "\n".join([f"{head} (- release, + database)", *(f"    {line}" for line in lines)])
+    return [f"{head} (- release, + database)", *(f"    {line}" for line in lines)]
 
 
 def _show(report: "Report", as_json: bool) -> None:

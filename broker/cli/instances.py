@@ -156,7 +156,9 @@ def catalogue(
             types = Jsonb([{"name": name, **one} for name, one in found.items()])
             connection.execute("select resource.store(%s, 'instance_type', %s, 'true')", [setup, types])
     text = f"{output.counted(len(found), 'instance type')} loaded into setup {setup}"
-    report(f"{text}\n{catalogue.TYPES}" if file is None else text, as_json=as_json, setup=setup, types=len(found))
+    report(text, as_json=as_json, setup=setup, types=len(found))
+    if file is None and not as_json:
+        output.say(catalogue.TYPES)
 
 
 @app.command()

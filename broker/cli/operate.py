@@ -256,7 +256,7 @@ def _show_answers(done: list[Row], of_jobs: bool, *, as_json: bool, text: str) -
     if as_json:
         output.json_out(done)
     else:
-        output.say("\n".join(lines))
+        output.say(*lines)
 
 
 def _answers(done: list[Row]) -> str:

@@ -5,6 +5,8 @@ import json
 import logging
 from typing import Any
 
+from broker.visible import visible
+
 
 def _at(record: logging.LogRecord) -> str:
     at = datetime.datetime.fromtimestamp(record.created, datetime.UTC)
@@ -28,7 +30,7 @@ class TextLines(logging.Formatter):
         named = [str(value) for name in ("loop", "setup") if (value := parts.pop(name)) is not None]
         about = " ".join([*([f"[{shard}]"] if shard else []), *named])
         text = ", ".join([record.getMessage(), *(f"{name} {value}" for name, value in parts.items())])
-        return f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}"
+        return visible(f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}")
 
 
 class JsonLines(logging.Formatter):

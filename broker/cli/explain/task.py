@@ -48,7 +48,7 @@ def explain_task(
             decided.show(before)
         else:
             decided.show_place(before, before["queues"])
-        output.say("\nAs it would be decided now:")
+        output.say("", "As it would be decided now:")
     if queue is not None and explained["queues"]:
         _show_not_due(explained)
         _show_second_pass(explained)

@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 from broker.cli.shared import output
 from broker.cli.shared.options import options
 from broker.errors import BadRequest, BrokerError
+from broker.visible import visible
 
 if TYPE_CHECKING:
     from broker.database import Target
@@ -144,6 +145,7 @@ class BrokerGroup(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             _name_value(error)
+            error.message = visible(error.message, "\n")
             raise
         except Exception as error:
             if not _report(error):
@@ -191,11 +193,13 @@ def _report(error: Exception) -> bool:
         output.json_out(shown, stderr=True)
     else:
         code = f" [{error.sqlstate}]" if error.sqlstate else ""
-        output.note(f"error: {error.message}{code}")
+        own = isinstance(error, BadRequest) or (error.sqlstate or "").startswith("PB")
+        keep = "" if own else "\n\t"  # a server's own message may have several lines
+        output.note(f"error: {error.message}{code}", keep)
         if error.detail:
-            output.note(f"detail: {error.detail}")
+            output.note(f"detail: {error.detail}", keep)
         if error.hint:
-            output.note(f"hint:  {error.hint}")
+            output.note(f"hint:  {error.hint}", keep)
     return True
 
 

@@ -2,9 +2,9 @@
 
     table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right; see its docstring
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
-    bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar per row; a third value is the full length of the bar
-    say("text")                                            a plain line; Rich's markup in [brackets] is NOT read
-    counted(2000, "job")                                   "2,000 jobs", and "1 job" for one
+    bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
+    say("text", "another")                                 plain lines; Rich's markup in [brackets] is NOT read
+    counted(2000, "job")                                   "2,000 jobs", and "1 job" of one
     note("text")                                           a line beside the result, on standard error
     json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
 
@@ -12,7 +12,9 @@ A command takes `as_json: Json = False` (from broker.cli.shared.common) and ends
 
     records("Task queues", rows, {"task_queue_id": "id", "site": "site"}, as_json=as_json)
 
-Cells are shown in full when the output is not a terminal. Rich is imported when first needed.
+Cells are shown whole, cut by no width when the output is not a terminal. Names come from agents, submitters and
+exports, so a control or format character is printed as an escape (broker.visible), here and nowhere else; JSON is
+printed as it is. Rich is imported when first needed.
 table() prints every table of the program, and is the only place that names the columns that a narrow terminal cannot
 show.
 """
@@ -20,6 +22,7 @@ show.
 import dataclasses
 import datetime
 import decimal
+import functools
 import json
 import re
 import sys
@@ -29,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from broker.cli.shared.options import options
+from broker.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -41,15 +45,29 @@ _screen: "Console | None" = None  # the console that collects all output within 
 
 def console(*, stderr: bool = False, width: int | None = None) -> "Console":
     """A Rich console on the present standard output (or error); for progress displays and the like."""
-    from rich.console import Console
-
     if _screen is not None and not stderr:
         return _screen
     stream = sys.stderr if stderr else sys.stdout
-    made = Console(file=stream, width=width, highlight=False)
+    made = _visible_console()(file=stream, width=width, highlight=False)
     if width is None and not made.is_terminal:
         made.width = _PIPE_WIDTH
     return made
+
+
+@functools.cache
+def _visible_console() -> "type[Console]":
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class VisibleConsole(Console):
+        """A console on which no text acts: only Rich itself moves the cursor and sets colours."""
+
+        def render(self, *arguments: Any, **options: Any) -> Iterable[Segment]:
+            """The segments of a renderable."""
+            for text, style, control in super().render(*arguments, **options):
+                yield Segment(text if control else visible(text, "\n"), style, control)
+
+    return VisibleConsole
 
 
 def drawn(show: Callable[[], None]) -> str:
@@ -88,6 +106,7 @@ def table(
     """
     from rich.text import Text
 
+    title, columns = visible(title), [visible(name) for name in columns]
     listed = [list(row) for row in rows]
     shown = [[_cell(value, now) for value in row] for row in listed]
     screen = console()
@@ -95,7 +114,7 @@ def table(
         screen.print(Text(f"{title}: none"))
         return
     right = [_is_right([row[place] for row in listed]) for place in range(len(columns))]
-    made = _Table(title, list(columns), shown, right, plain)
+    made = _Table(title, columns, shown, right, plain)
     everything = list(range(len(columns)))
     if _unlimited() or made.width(everything, narrow=False) <= screen.width:
         console(width=max(screen.width, made.width(everything, narrow=False))).print(made.drawn(everything))
@@ -233,7 +252,8 @@ def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float
     reaches it."""
     from rich.text import Text
 
-    listed = [(item[0], item[1], item[2] if len(item) == 3 else None) for item in items]
+    title = visible(title)
+    listed = [(visible(item[0]), item[1], item[2] if len(item) == 3 else None) for item in items]
     largest = max((value for _, value, whole in listed if whole is None), default=0)
     rows = [(label, value, largest if whole is None else whole, _of(value, whole)) for label, value, whole in listed]
     screen = console()
@@ -273,12 +293,13 @@ def chart(
     return Group(Text(title, style="bold"), shown)
 
 
-def say(text: str) -> None:
-    """Print a line as it is."""
-    if _screen is None:
-        print(text)
-    else:
-        _screen.out(text, highlight=False)
+def say(*lines: str) -> None:
+    """Print lines as they are; a line end within a line is shown, too."""
+    for line in map(visible, lines):
+        if _screen is None:
+            print(line)
+        else:
+            _screen.out(line, highlight=False)
 
 
 def counted(number: int, thing: str) -> str:
@@ -304,9 +325,10 @@ def moment(at: datetime.datetime, now: datetime.datetime | None = None) -> str:
     return exact if now is None else f"{exact} ({ago(at, now)})"
 
 
-def note(text: str) -> None:
-    """Print a line on standard error, so that it is not part of the result in a pipe."""
-    print(text, file=sys.stderr)
+def note(text: str, keep: str = "") -> None:
+    """Print a line beside the result, on standard error, so that a pipe does not get it. keep: characters that act,
+    such as the line ends of PostgreSQL's own messages."""
+    print(visible(text, keep), file=sys.stderr)
 
 
 def json_out(value: object, *, stderr: bool = False) -> None:
@@ -358,5 +380,5 @@ def _cell(value: object, now: datetime.datetime | None = None) -> str:
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(_cell(item) for item in value)
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, default=_plain)
-    return str(value)
+        return visible(json.dumps(value, ensure_ascii=False, default=_plain))
+    return visible(str(value))

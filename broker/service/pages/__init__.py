@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from broker.service.pages import tables, words
 from broker.service.problems import Problem
+from broker.visible import visible
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self';"
@@ -27,11 +28,17 @@ def _environment() -> Environment:
         loader=PackageLoader("broker.service.pages"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.filters.update(words.FILTERS | tables.FILTERS)
     return made
+
+
+def _visible(value: Any) -> Any:
+    """A value of a template. A text, which may be a name that anybody chose, acts on no reader."""
+    return visible(value, "\n\r\t") if type(value) is str else value
 
 
 def page(name: str, *, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> Response:

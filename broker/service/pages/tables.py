@@ -9,6 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from broker.service.pages.words import shown
+from broker.visible import visible
 
 _WIDE = 60
 """Characters of a text that has a wide column."""
@@ -26,8 +27,8 @@ def cell(value: Any, link: str | None, base: str) -> Markup:
     if value is None:
         return Markup()
     if link:
-        return Markup(f'<a href="{escape(base + link.format(quote(str(value))))}">{escape(value)}</a>')
-    return escape(shown(value))
+        return Markup(f'<a href="{escape(base + link.format(quote(str(value))))}">{escape(visible(str(value)))}</a>')
+    return escape(visible(shown(value)))
 
 
 def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
@@ -52,8 +53,8 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
 def marks(rules: Sequence[str], rejected: Mapping[str, str], first: str | None) -> Markup:
     """The cells of a queue: a mark at each rule that rejects the queue, with the words of the rule."""
     return Markup("").join(
-        _MARK.format("●" if rule == first else "○", rejected[rule] or "rejects", of=" first" if rule == first else "",
-                     title=rejected[rule])
+        _MARK.format("●" if rule == first else "○", visible(rejected[rule]) or "rejects",
+                     of=" first" if rule == first else "", title=visible(rejected[rule]))
         if rule in rejected else _NO_MARK
         for rule in rules
     )  # fmt: skip

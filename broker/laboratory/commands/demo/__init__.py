@@ -100,7 +100,7 @@ def _show_next(setup: str, waiting: int | None, *, embedded: bool) -> None:
     }
     show_next(commands, setup)
     if embedded:
-        output.say("\nThe embedded server keeps running; `broker down` stops it, and its data stays.")
+        output.say("", "The embedded server keeps running; `broker down` stops it, and its data stays.")
 
 
 @app.command()
@@ -161,7 +161,7 @@ def brokerage(
         f"broker rules --setup {setup}": "list the rules",
     }
     show_next(commands, setup)
-    output.say(f"\nEverything shown is {grid.SYNTHETIC}.")
+    output.say("", f"Everything shown is {grid.SYNTHETIC}.")
 
 
 @app.command()

@@ -21,6 +21,6 @@ def interruptible(setup: str) -> Iterator[None]:
 
 def show_next(commands: Mapping[str, str], setup: str) -> None:
     """Print commands to go on with, each below its description; the last one removes the setup."""
-    output.say("\nNext:")
+    output.say("", "Next:")
     for command, meaning in {**commands, removal(setup): "remove this setup"}.items():
-        output.say(f"  {meaning}:\n    {command}")
+        output.say(f"  {meaning}:", f"    {command}")
