@@ -57,7 +57,7 @@ create table alert.target (
   constraint target_address check (
     case kind when 'webhook' then address ~ '^https?://[^[:space:][:cntrl:]@]+$'
               else address ~ '^[^@[:space:],<>"]+@[^@[:space:],<>"]+(, ?[^@[:space:],<>"]+@[^@[:space:],<>"]+)*$'
-                   and address !~ '(^|, ?)-' end),
+                   and address !~ '(^|, ?)-|=[?]|[[:cntrl:]]' end),
   constraint target_header check (header is null or kind = 'webhook' and header !~ '[[:cntrl:]]')
 );
 comment on constraint target_target_check on alert.target is 'lower case letters, digits and underscores';

@@ -3,6 +3,7 @@
 from functools import cache
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
@@ -15,6 +16,7 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'"
 )
+_OF_URLS = ":/%#?=@[]!$&'()*+,;"  # with a meaning in a URL; any other character of a name is quoted in a head
 HEADERS = {
     "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
@@ -50,7 +52,7 @@ def page(name: str, *, status: int = 200, headers: dict[str, str] | None = None,
 
 def redirect(where: str) -> Response:
     """Redirect a browser to another address, with GET."""
-    return Response(status_code=303, headers={**HEADERS, "Location": where})
+    return Response(status_code=303, headers={**HEADERS, "Location": quote(where, safe=_OF_URLS)})
 
 
 def refusal(problem: Problem) -> Response:

@@ -10,11 +10,17 @@ begin
     raise exception 'rows of % are not an array of objects', p_table
       using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
   end if;
-  select e.place, e.row, f.key, f.value, c.kind, col_description(p_table, c.place) as meaning into v_bad
+  select e.place, e.row, f.key, f.value, col_description(p_table, c.place) as meaning,
+         c.kind || case when resource.suits(c.kind, f.value) then ' without control and format characters' else '' end
+           as kind
+    into v_bad
     from jsonb_array_elements(p_rows) with ordinality e(row, place)
    cross join jsonb_each(e.row) f(key, value)
     left join resource.table_column(p_table) c on c.name = f.key and c.given
    where c.name is null or not resource.suits(c.kind, f.value)
+      or c.kind = 'a text' and resource.unprintable(f.value #>> '{}')
+      or c.kind = 'an array of texts' and jsonb_typeof(f.value) = 'array'
+         and exists (select from jsonb_array_elements_text(f.value) t where resource.unprintable(t))
    order by e.place, f.key limit 1;
   if not found then
     return;
@@ -32,5 +38,5 @@ begin
 end $$;
 
 comment on function resource.check_rows(regclass, jsonb) is
-  'Refuses an array of objects with a key that is not a column of the table, or a value of another type; the error '
-  'names the row, the key and the value. Errors: PB001.';
+  'Refuses an array of objects with a key that is not a column of the table, a value of another type, or a text with '
+  'a control or format character; the error names the row, the key and the value. Errors: PB001.';

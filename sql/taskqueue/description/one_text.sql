@@ -9,6 +9,9 @@ begin
   if octet_length(p_value #>> '{}') > 1000 then
     raise exception '% is a text of % bytes', p_key, octet_length(p_value #>> '{}')
       using errcode = 'PB001', hint = 'A text may have 1,000 bytes.';
+  elsif resource.unprintable(p_value #>> '{}') then
+    raise exception '% has a control or format character: %', p_key, resource.shown(p_value)
+      using errcode = 'PB001', hint = 'A name has none: no line end, tab, escape, or character without width.';
   end if;
   return p_value #>> '{}';
 end $$;

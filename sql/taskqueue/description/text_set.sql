@@ -4,6 +4,7 @@ returns text[]
 language plpgsql immutable as $$
 declare
   v_texts text[];
+  v_all text;
 begin
   case coalesce(jsonb_typeof(p_value), 'null')
     when 'null' then
@@ -24,10 +25,14 @@ begin
       raise exception '% is %, which is not a text or a list of texts', p_key, resource.shown(p_value)
         using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
   end case;
-  if octet_length(array_to_string(v_texts, '')) > 1000
+  v_all := array_to_string(v_texts, '');
+  if octet_length(v_all) > 1000
      and exists (select from unnest(v_texts) t where octet_length(t) > 1000) then
     raise exception '% holds a text of % bytes', p_key, (select max(octet_length(t)) from unnest(v_texts) t)
       using errcode = 'PB001', hint = 'A text may have 1,000 bytes.';
+  elsif resource.unprintable(v_all) then
+    raise exception '% holds a control or format character: %', p_key, resource.shown(p_value)
+      using errcode = 'PB001', hint = 'A name has none: no line end, tab, escape, or character without width.';
   end if;
   if p_skip_empty then
     v_texts := array_remove(v_texts, '');

@@ -16,7 +16,9 @@ begin
      when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses())
                                       then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
      when c.kind = 'a text' then case when octet_length(e.row ->> c.name) > 300
-                                      then 'a text of at most 300 bytes' end
+                                      then 'a text of at most 300 bytes'
+                                      when resource.unprintable(e.row ->> c.name)
+                                      then 'a text without control and format characters' end
      when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999
      then '1 or more, and less than 1e18'
      when c.name in ('job_id', 'task_id') then null

@@ -1,48 +1,21 @@
 """The deadline of a whole exchange over HTTP, against servers that send a byte now and then."""
 
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from urllib.error import HTTPError
 from urllib.request import Request
 
 import pytest
 
 from broker.exchange import exchange
-
-Serve = Callable[[bytes, bytes], str]
+from tests.trickle import Serve, trickling
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server that sends some bytes at once, and then others one by one, again and again; returns its URL."""
-    over = threading.Event()
-    servers: list[socket.socket] = []
-
-    def begin(first: bytes, slowly: bytes) -> str:
-        server = socket.create_server(("127.0.0.1", 0))
-        servers.append(server)
-
-        def answer() -> None:
-            with suppress(OSError):
-                connection = server.accept()[0]
-                connection.recv(9999)
-                connection.sendall(first)
-                while slowly and not over.is_set():
-                    for byte in slowly:
-                        connection.sendall(bytes([byte]))
-                        over.wait(0.02)
-                connection.close()
-
-        threading.Thread(target=answer, daemon=True).start()
-        return f"http://127.0.0.1:{server.getsockname()[1]}/"
-
-    yield begin
-    over.set()
-    for server in servers:
-        server.close()
+    """Starts such a server."""
+    with trickling() as begin:
+        yield begin
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"

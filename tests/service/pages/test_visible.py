@@ -37,3 +37,8 @@ def test_the_log_of_the_service_shows_the_characters_of_a_name() -> None:
     assert first.endswith(f"no keys of issuer: {SHOWN}\\nERROR: forged")
     assert rest[-1] == f"ValueError: {SHOWN}"
     assert NAME not in stream.getvalue()
+
+
+def test_an_address_in_a_head_has_no_character_that_ends_the_head() -> None:
+    answer = pages.redirect("/setups/a\r\nSet-Cookie: x=東/what-if/1?to=%2F")
+    assert answer.headers["Location"] == "/setups/a%0D%0ASet-Cookie:%20x=%E6%9D%B1/what-if/1?to=%2F"
