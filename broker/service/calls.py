@@ -13,10 +13,11 @@ import psycopg
 from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from broker import database
 from broker.database_errors import is_lost, is_moving, is_read_only
+from broker.service.places import Places
 from broker.service.settings import Settings
 
 Row = tuple[Any, ...]
@@ -42,16 +43,26 @@ ActAs = tuple[LiteralString, list[str]]
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
-_UNDONE = 2  # simultaneous calls of many statements: each has a connection of its own, and keeps a processor busy
+_UNDONE = 3  # simultaneous calls of many statements: each has a connection of its own, and keeps a processor busy
 _READY = 2.0  # seconds within which a ready database answers
+STATEMENT = 30
+"""Seconds after which a statement is cancelled."""
 IS_SERVICE: LiteralString = "select resource.is_service()"
 _BEGIN: LiteralString = "begin isolation level repeatable read"
 _ACT_AS: LiteralString = (
     "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
-    " set_config('statement_timeout', '30s', true)"
+    " set_config('statement_timeout', %s || 's', true)"
 )
 # Reading a view is not refused automatically by a database from which the setup has moved.
-_ACT_AS_ON_A_SHARD: LiteralString = _ACT_AS + ", resource.refuse_moved(%s::jsonb ->> 'setup')"
+_ACT_AS_ON_A_SHARD: LiteralString = _ACT_AS + ", resource.refuse_moved(%s)"
+
+
+class _Subject(msgspec.Struct):
+    setup: str
+
+
+def _setup(subject: str) -> str:
+    return msgspec.json.decode(subject, type=_Subject).setup
 
 
 async def _configure(connection: Connection) -> None:
@@ -82,17 +93,17 @@ class Database:
         self.pool: AsyncConnectionPool = database.pool_async(
             self._target, min_size=1, max_size=settings.connections, configure=_configure
         )
-        at_once = max(1, settings.connections // 2)
+        half = settings.connections // 2
         # A page has many statements, which a connection plans each time until it has run each of them several times.
         # The pool of calls notices when a server is back; this pool connects when a page asks.
         self._looks: AsyncConnectionPool = database.pool_async(
-            self._target, min_size=0, max_size=at_once, configure=_configure, reconnect=0
+            self._target, min_size=0, max_size=max(1, half), configure=_configure, reconnect=0
         )
         self._pools = (self.pool, self._looks)
         self._checking: asyncio.Task[None] | None = None
-        # long calls leave connections to the others
-        self._long_calls = asyncio.Semaphore(at_once)
-        self._undone_calls = asyncio.Semaphore(_UNDONE)
+        self._calls = Places(max(1, settings.connections - 1))  # one connection is left for looking up callers
+        self._long_calls = Places(half + 1)
+        self._undone_calls = Places(_UNDONE)
 
     async def open(self) -> None:
         """Begin to connect. The service starts even if the database is away."""
@@ -111,10 +122,17 @@ class Database:
         return sum(one.get("pool_size", 0) - one.get("pool_available", 0) for one in stats)
 
     @asynccontextmanager
-    async def long_call(self, patience: float = _WAIT) -> AsyncIterator[None]:
-        """A place among the long calls. Raises PoolTimeout if none becomes free within this many seconds."""
-        async with _place(self._long_calls, patience):
+    async def long_call(self, setup: str, patience: float = _WAIT) -> AsyncIterator[None]:
+        """A place among the long calls, which leave connections to the others. Raises PoolTimeout if the setup gets
+        none within this many seconds."""
+        async with self._long_calls.one_for(setup, patience):
             yield
+
+    @asynccontextmanager
+    async def _connection(self, subject: str) -> AsyncIterator[Connection]:
+        """A connection of the pool for somebody, whose setup leaves some to the others."""
+        async with self._calls.one_for(_setup(subject), _WAIT), self.pool.connection(_WAIT) as connection:
+            yield connection
 
     async def as_login(
         self, statement: LiteralString, values: Sequence[object] = (), patience: float | None = None
@@ -128,10 +146,13 @@ class Database:
                 await self._look_at_the_others(connection, error)
                 raise
 
-    async def as_role(self, role: str, subject: str, statement: LiteralString, values: Sequence[object]) -> Rows:
-        """Rows of a statement that runs with somebody's role, in a transaction of its own."""
-        async with self.pool.connection(_WAIT) as connection:
-            return await self._transaction(connection, role, subject, statement, values)
+    async def as_role(
+        self, role: str, subject: str, statement: LiteralString, values: Sequence[object], seconds: int = STATEMENT
+    ) -> Rows:
+        """Rows of a statement that runs with somebody's role, in a transaction of its own. It is cancelled after this
+        many seconds."""
+        async with self._connection(subject) as connection:
+            return await self._transaction(connection, self._act_as(role, subject, seconds), statement, values)
 
     @asynccontextmanager
     async def read_transaction(self, role: str, subject: str) -> AsyncIterator["ReadTransaction"]:
@@ -158,10 +179,11 @@ class Database:
         of a lost connection, after which the results of the others are unknown.
         """
         answers: list[list[Row] | psycopg.Error] = []
-        async with self.pool.connection(_WAIT) as connection:
+        act_as = self._act_as(role, subject)
+        async with self._connection(subject) as connection:
             for values in each:
                 try:
-                    answers.append(await self._transaction(connection, role, subject, statement, values))
+                    answers.append(await self._transaction(connection, act_as, statement, values))
                 except psycopg.Error as error:
                     if connection.closed or error.sqlstate is None or error.sqlstate[:2] == "57":
                         raise
@@ -171,7 +193,7 @@ class Database:
     async def steps_as_role(self, role: str, subject: str, run: Callable[[Connection], Awaitable[T]]) -> T:
         """The result of a function of several statements with somebody's role, in one transaction. An error undoes all
         of them."""
-        async with self.pool.connection(_WAIT) as connection:
+        async with self._connection(subject) as connection:
             try:
                 async with connection.transaction():
                     await connection.execute(*self._act_as(role, subject))
@@ -185,14 +207,15 @@ class Database:
     ) -> T:
         """The result of a function of many statements with somebody's role, in one snapshot that is rolled back.
         The function has a thread and a connection of its own. After this many seconds, by default a minute, its
-        statement is cancelled. Raises PoolTimeout if two such functions are at work.
+        statement is cancelled. Raises PoolTimeout if two such functions of the setup, or three of all, are at work.
         """
-        async with _place(self._undone_calls, _WAIT):
-            return await self._undone_as_role(role, subject, run, longest or _LONGEST)
+        async with self._undone_calls.one_for(_setup(subject), _WAIT):
+            return await self.undone_beside(role, subject, run, longest or _LONGEST)
 
-    async def _undone_as_role(
-        self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], patience: float
+    async def undone_beside(
+        self, role: str, subject: str, run: Callable[[psycopg.Connection[Any]], T], patience: float = _LONGEST
     ) -> T:
+        """As undone_as_role, for a function of the service's own, of which one is at work at a time."""
         connection = await asyncio.to_thread(database.connect, self._target)
         work = asyncio.create_task(asyncio.to_thread(_undone, connection, self._act_as(role, subject), run))
         try:
@@ -208,8 +231,9 @@ class Database:
             self._note(error)
             raise
 
-    def _act_as(self, role: str, subject: str) -> ActAs:
-        return (_ACT_AS_ON_A_SHARD, [role, subject, subject]) if self._of_shard else (_ACT_AS, [role, subject])
+    def _act_as(self, role: str, subject: str, seconds: int = STATEMENT) -> ActAs:
+        values = [role, subject, str(seconds)]
+        return (_ACT_AS_ON_A_SHARD, [*values, _setup(subject)]) if self._of_shard else (_ACT_AS, values)
 
     async def is_ready(self) -> bool:
         """Whether the database answers in time."""
@@ -221,12 +245,12 @@ class Database:
         return True
 
     async def _transaction(
-        self, connection: Connection, role: str, subject: str, statement: LiteralString, values: Sequence[object]
+        self, connection: Connection, act_as: ActAs, statement: LiteralString, values: Sequence[object]
     ) -> Rows:
         try:
             async with connection.pipeline():
                 await connection.execute("begin")
-                await connection.execute(*self._act_as(role, subject))
+                await connection.execute(*act_as)
                 cursor = await connection.execute(statement, values)
                 await connection.execute("commit")
             return Rows(await cursor.fetchall(), cursor)
@@ -304,19 +328,6 @@ class ReadTransaction:
                 self._has_begun = True
             cursors = [await self._connection.execute(statement, values, prepare=True) for statement, values in asked]
         return [Rows(await cursor.fetchall(), cursor) for cursor in cursors]
-
-
-@asynccontextmanager
-async def _place(places: asyncio.Semaphore, patience: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(patience):
-            await places.acquire()
-    except TimeoutError:
-        raise PoolTimeout("too many such calls are under way") from None
-    try:
-        yield
-    finally:
-        places.release()
 
 
 def _undone(connection: psycopg.Connection[Any], act_as: ActAs, run: Callable[[psycopg.Connection[Any]], T]) -> T:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import Connection, Database, ReadTransaction, Rows
+from broker.service.calls import STATEMENT, Connection, Database, ReadTransaction, Rows
 from broker.service.problems import Problem, encoded
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker
@@ -112,11 +112,12 @@ class Call:
             finally:
                 self._reading = None
 
-    async def rows(self, statement: LiteralString, *values: object) -> Rows:
-        """Rows of a statement that runs with the caller's role."""
+    async def rows(self, statement: LiteralString, *values: object, seconds: int = STATEMENT) -> Rows:
+        """Rows of a statement that runs with the caller's role. seconds: after which it is cancelled, unless it is one
+        of a page."""
         if self._reading is not None:
             return await self._reading.rows(statement, values)
-        return await self.database.as_role(self.caller.role, self.caller.text, statement, values)
+        return await self.database.as_role(self.caller.role, self.caller.text, statement, values, seconds)
 
     async def rows_of_primary(self, statement: LiteralString, *values: object) -> Rows:
         """Rows of a statement about the primary itself, which runs with the caller's role."""
@@ -248,7 +249,7 @@ class Endpoint:
         return response
 
     async def _run(self, call: Call) -> Any:
-        async with call.database.long_call() if self.long else nullcontext():
+        async with call.database.long_call(call.setup) if self.long else nullcontext():
             return await self.run(call)
 
     async def _read(self, call: Call) -> Any:

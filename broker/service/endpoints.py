@@ -26,7 +26,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", BASE + "/jobs/release", "release", "Give back up to 1,000 jobs", agents.release,
-        body=list[models.Release], answers=list[models.Released], long=True,
+        body=list[models.Release], answers=list[models.Released],
     ),
     Endpoint(
         "POST", BASE + "/jobs", "insert", "Insert jobs: JSON lines, or an array", submitters.insert,
@@ -35,19 +35,19 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", BASE + "/jobs/cancel", "cancel", "Cancel jobs, all or none", submitters.cancel,
-        body=models.Cancel, answers=list[models.Cancelled], long=True,
+        body=models.Cancel, answers=list[models.Cancelled],
     ),
     Endpoint(
         "POST", BASE + "/jobs/hold", "hold", "Hold jobs that wait", submitters.hold,
-        body=models.JobIds, answers=list[models.Held], long=True,
+        body=models.JobIds, answers=list[models.Held],
     ),
     Endpoint(
         "POST", BASE + "/jobs/resume", "resume", "Resume jobs that are held", submitters.resume,
-        body=models.JobIds, answers=list[models.Held], long=True,
+        body=models.JobIds, answers=list[models.Held],
     ),
     Endpoint(
         "POST", BASE + "/jobs/retry", "retry", "Give the work of ended jobs back to their tasks, all or none",
-        submitters.retry, body=models.JobIds, answers=list[models.Retried], long=True,
+        submitters.retry, body=models.JobIds, answers=list[models.Retried],
     ),
     Endpoint("GET", _JOB, "job", "The place of a job", viewers.job, answers=models.Job, reads=True),
     Endpoint("GET", _JOB + "/events", "job_events", "The events of a job", viewers.events,

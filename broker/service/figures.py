@@ -162,7 +162,7 @@ class Figures:
     async def _read(self) -> bytes:
         subject = acting_for((self._setup, _ROLE, None, None))
         try:
-            await self._database.undone_as_role(_ROLE, subject, self._ask)
+            await self._database.undone_beside(_ROLE, subject, self._ask)
         except (psycopg.Error, BrokerError) as error:
             LOG.warning("no figures of the database: %s", error)
             found = _text(_own(up=False))

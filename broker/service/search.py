@@ -6,6 +6,8 @@ it, so all pages cost the same, and new rows do not shift them. This is not in S
 """
 
 import hashlib
+import math
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +53,12 @@ _TAKEN: Mapping[Kind, type | tuple[type, ...]] = {
     INTEGER: int, NUMBER: (int, float), TEXT: str, TIME: str, BOOLEAN: bool,
 }  # fmt: skip
 _LARGEST = {INTEGER: 2**63, NUMBER: 1e300}
+_LONGEST_PATTERN = 200
+_MOST_REPEATS = 300  # quantifiers and repetitions of a pattern, times the repetitions of its groups
+_MOST_PLACES = 4  # constraints that match a place instead of a character: each doubles the time
+_BOUNDS = re.compile(r"(\)?)\{(?:[0-9]+,)?([0-9]+)\}")
+_PLACES = re.compile(r"\\[AZmMyY]|(?<!\[)\^|\$|\(\?[=!<]|:[<>]:")
+_REFERENCE = re.compile(r"\\[0-9]")  # it is matched by search
 _OF_TEXT = ("like", "not like", "regex")
 _UNORDERED = ("gt", "lt")
 
@@ -259,11 +267,26 @@ def _condition(view: View, one: Restriction, where: str) -> tuple[_Condition, ob
                      one.operator)  # fmt: skip
     if one.operator in _UNORDERED and kind is BOOLEAN:
         raise _wrong(f"{where}.operator", f"operator {one.operator} is not for {kind.words}", one.operator)
+    if one.operator == "regex" and isinstance(one.value, str):
+        _require_simple(one.value, f"{where}.value")
     if one.value is not None:
         return _Condition(one.parameter, one.operator, is_null=False), _value(kind, one.value, f"{where}.value")
     if one.operator not in _OF_NULL:
         raise _wrong(f"{where}.value", f"operator {one.operator} takes no null", None, "Use eq or neq.")
     return _Condition(one.parameter, one.operator, is_null=True), None
+
+
+def _require_simple(pattern: str, where: str) -> None:
+    """Refuse a pattern that takes long to compile or to match. Raises Problem."""
+    if len(pattern) > _LONGEST_PATTERN:
+        raise _wrong(where, f"it is a pattern of more than {_LONGEST_PATTERN} characters", pattern)
+    bounds = [(bool(group), max(1, int(number))) for group, number in _BOUNDS.findall(pattern)]
+    of_groups = math.prod(number for group, number in bounds if group)
+    repeats = sum(map(pattern.count, "*+?{")) + sum(number for group, number in bounds if not group)
+    is_complex = max(1, repeats) * of_groups > _MOST_REPEATS or len(_PLACES.findall(pattern)) * of_groups > _MOST_PLACES
+    if is_complex or _REFERENCE.search(pattern):
+        hint = "Use fewer quantifiers, ^ and $, smaller numbers of repetitions, and no back-references."
+        raise _wrong(where, "it is too complex a pattern", pattern, hint)
 
 
 def _vector(kind: Kind, one: Restriction, where: str) -> list[object]:

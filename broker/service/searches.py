@@ -14,6 +14,7 @@ from broker.service.views import OWN, OWN_SOURCE, VIEWS, View
 
 _OWN_STATES = ("waiting", "held", "leased")
 _DIGITS = 19  # digits of the largest ids
+_SECONDS = 5  # of a search
 _MAY_READ: LiteralString = "select has_schema_privilege('monitor', 'usage')"
 
 
@@ -86,9 +87,12 @@ def _state(own: View, restrictions: list[Restriction]) -> object:
 
 
 async def _rows(call: Call, text: LiteralString, values: list[object]) -> list[Row]:
-    """Rows of a search. Raises Problem for a pattern that PostgreSQL cannot read."""
+    """Rows of a search. Raises Problem for a search that takes too long, or a pattern that PostgreSQL cannot read."""
     try:
-        return await call.rows(text, *values)
+        return await call.rows(text, *values, seconds=_SECONDS)
+    except psycopg.errors.QueryCanceled as error:
+        hint = "Restrict the search, best by eq or in."
+        raise Problem(503, f"the search took more than {_SECONDS} s", code=error.sqlstate, hint=hint) from None
     except psycopg.errors.InvalidRegularExpression as error:
         raise _bad_pattern(error, "regex") from None
     except psycopg.errors.InvalidEscapeSequence as error:

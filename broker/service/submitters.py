@@ -35,7 +35,7 @@ async def insert(call: Call) -> Inserted:
         async for chunk in _chunks(_lines(call)):
             number += 1
             text = f"[{','.join(line for line, _ in chunk)}]"
-            async with call.service.database.long_call(_PATIENCE):  # no transaction is open while a slow client sends
+            async with call.service.database.long_call(call.setup, _PATIENCE):  # not while a slow client sends
                 rows = await call.rows(_INSERT, call.setup, text, call.id_of(f"{key}\n{number}"))
             done.stored += len(chunk)
             done.jobs += rows[0][0]

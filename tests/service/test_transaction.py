@@ -16,6 +16,7 @@ from tests.service.conftest import BASE, Db, Jobs, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
 
+SOMEBODY = '{"name":"somebody","setup":"default"}'
 _REFUSE_AT_COMMIT = """
 create function public.refuse() returns trigger language plpgsql as
 $$ begin raise exception 'not at this commit' using errcode = 'PB003'; end $$;
@@ -62,18 +63,18 @@ def test_the_role_ends_with_the_call(settings: Settings) -> None:
         query = "select current_user, current_setting('pgbroker.subject', true)"
         try:
             found: list[list[tuple[str, str]]] = []
-            for _ in range(8):  # more calls than it takes until a statement is prepared
-                found.append(await database.as_role("broker_agent", "somebody", query, []))
+            for _ in range(8):  # as often as a statement is prepared, and then some
+                found.append(await database.as_role("broker_agent", SOMEBODY, query, []))
                 found.append(await database.as_login(query))
             with pytest.raises(psycopg.errors.DivisionByZero):
-                await database.as_role("broker_agent", "somebody", "select 1 / 0", [])
+                await database.as_role("broker_agent", SOMEBODY, "select 1 / 0", [])
             found.append(await database.as_login(query))
         finally:
             await database.close()
         return found
 
     found = asyncio.run(seen())
-    assert found[0::2][:8] == [[("broker_agent", "somebody")]] * 8
+    assert found[0::2][:8] == [[("broker_agent", SOMEBODY)]] * 8
     assert all(rows[0][0] == "broker_service" and not rows[0][1] for rows in [*found[1::2], found[-1]])
 
 

@@ -70,7 +70,7 @@ async def active_task_queues(call: Call, _: Args) -> dict[str, Any]:
 
 
 async def _task_queues(call: Call, statement: LiteralString, *values: object) -> dict[str, Any]:
-    async with call.service.database.long_call():
+    async with call.service.database.long_call(call.setup):
         return dict(_task_queue(row) for row in await call.rows(statement, *values))
 
 
