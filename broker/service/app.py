@@ -29,6 +29,8 @@ from broker.service.worker import Worker
 
 _NO_ROUTE = "-"
 _PATHS_KEPT = 256
+_EVERYWHERE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+"""Headers of every answer that does not set them: it may hold a secret, or what only its caller may see."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -78,7 +80,7 @@ class _Path:
         except Exception as error:
             response = one.refusal(of_error(error))
         self._worker.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
-        await response(scope, receive, send)
+        await _guarded(response)(scope, receive, send)
 
 
 class _Routes(Router):
@@ -153,4 +155,10 @@ def _end(
 def _no_endpoint(worker: Worker, scope: Scope, refused: Problem) -> Response:
     method = scope["method"] if scope["method"] in _METHODS else _NO_ROUTE
     worker.metrics.request(method, _NO_ROUTE, refused.status, 0.0)
-    return refused.response()
+    return _guarded(refused.response())
+
+
+def _guarded(response: Response) -> Response:
+    given = {name for name, _ in response.raw_headers}
+    response.raw_headers.extend(header for header in _EVERYWHERE if header[0] not in given)
+    return response

@@ -5,13 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from broker.service import protocol
-from tests.service.conftest import BASE, WANTED, Jobs, Running, Start, Token, bearer
+from tests.service.conftest import BASE, WANTED, Db, Jobs, Running, Start, Token, bearer
 
 PERIOD = 0.6
 SOON = 20.0  # seconds within which even a busy machine closes a connection
@@ -132,6 +133,76 @@ def test_a_connection_that_waits_for_a_job_is_not_closed(service: Running, dial:
     connection = dial(service)
     connection.sendall(head(token("agent"), "/match", len(body)) + body)
     assert connection.recv(65536).startswith(b"HTTP/1.1 204")
+
+
+@pytest.mark.parametrize("wanted", [LIVE + b"Connection: close\r\n\r\n", LIVE + b"\r\n"])
+def test_a_client_that_reads_no_answer_is_closed(service: Running, dial: Dial, wanted: bytes) -> None:
+    """Neither waiting requests nor what the kernel keeps delay it."""
+    connection = dial(service)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    large = b"GET /api/openapi.json HTTP/1.1\r\nHost: service\r\n\r\n"
+    connection.sendall(large * 50 + wanted)
+    began, port = time.monotonic(), connection.getsockname()[1]
+    while any(is_open_to(port)):
+        assert time.monotonic() - began < SOON
+        time.sleep(0.05)
+
+
+def is_open_to(port: int) -> Iterator[bool]:
+    """Whether the service has a connection to this port of a client."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, _, there, state, *_ = line.split()
+        yield there.endswith(f":{port:04X}") and state == "01"
+
+
+def test_a_client_that_reads_slowly_gets_its_answers(service: Running, dial: Dial) -> None:
+    connection = dial(service)
+    whole = httpx.get(service.url + "/api/openapi.json").content
+    last = b"GET /api/openapi.json HTTP/1.1\r\nHost: service\r\nConnection: close\r\n\r\n"
+    connection.sendall(last.replace(b"Connection: close\r\n", b"") * 9 + last)
+    found = b""
+    while part := connection.recv(65536):
+        found += part
+        time.sleep(0.02)
+    assert found.count(whole) == 10
+
+
+def test_a_connection_has_a_bounded_number_of_waiting_requests(service: Running, dial: Dial) -> None:
+    for number, statuses in ((protocol.WAITING + 1, {b"200"}), (protocol.WAITING + 2, {b"200", b"400"})):
+        connection = dial(service)
+        connection.sendall((LIVE + b"\r\n") * (number - 1) + LIVE + b"Connection: close\r\n\r\n")
+        found = answered(connection)
+        assert {line.split()[1] for line in found.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")} <= statuses
+        assert found.count(b'"live"') == number or b" 400 " in found
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /healthz/live HTTP/1.1\r\n", b"400"),
+        (b"GET /healthz/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n", b"400"),
+        (b"GET /healthz/live HTTP/1.0\r\nHost: a\r\nHost: a\r\n", b"400"),
+        (b"GET /healthz/live HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", b"400"),
+        (b"GET /healthz/live HTTP/1.0\r\n", b"200"),
+        (b"GET /healthz/live HTTP/1.1\r\nHost:\r\nConnection: close\r\n", b"200"),
+    ],
+)
+def test_a_head_is_of_its_version_of_http(service: Running, dial: Dial, head: bytes, status: bytes) -> None:
+    connection = dial(service)
+    connection.sendall(head + b"\r\n")
+    assert answered(connection).split()[1] == status
+
+
+def test_no_cache_keeps_an_answer_and_no_browser_guesses_its_type(client: httpx.Client, db: Db) -> None:
+    [(secret,)] = db.execute("select secret from resource.make_secret('default', 'stamp')").fetchall()
+    answers = [
+        client.post("/tokens", json={"stamp": "stamp", "secret": secret}),
+        client.get("/jobs/1"),
+        *(client.get(str(client.base_url.copy_with(path=path))) for path in ("/session", "/nothing", "/", "/metrics")),
+    ]
+    assert [one.status_code for one in answers] == [200, 401, 401, 404, 200, 200]
+    for one in answers:
+        assert (one.headers["cache-control"], one.headers["x-content-type-options"]) == ("no-store", "nosniff")
 
 
 def test_many_connections_that_send_nothing_are_closed(service: Running, dial: Dial, token: Token) -> None:

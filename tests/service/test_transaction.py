@@ -90,11 +90,17 @@ class _Wire:
     def close(self) -> None:
         self.is_closed = True
 
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
 
 def test_an_answer_is_sent_in_one_piece() -> None:
     async def sent() -> list[bytes]:
         wire = _Wire()
-        together = protocol.Together(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        together = protocol.Together(wire, asyncio.get_running_loop(), list)  # type: ignore[arg-type]
         together.write(b"head")
         together.write(b"body")
         assert wire.sent == []

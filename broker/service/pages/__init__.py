@@ -18,10 +18,10 @@ _POLICY = (
 )
 _OF_URLS = ":/%#?=@[]!$&'()*+,;"  # with a meaning in a URL; any other character of a name is quoted in a head
 HEADERS = {
-    "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }  # fmt: skip
-"""Headers of every answer about sessions: no cache keeps it, and no other site learns the address of a login."""
+"""Headers of every answer about sessions: no other site learns the address of a login."""
 
 
 @cache
