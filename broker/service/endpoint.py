@@ -58,12 +58,14 @@ class Request(starlette.requests.Request):
 
 @dataclass
 class Call:
-    """One request: the service of its setup, the caller, the decoded body, and the server that answers."""
+    """One request: the service of its setup, the caller, the decoded body, and the server that answers. limit: bytes of
+    its body."""
 
     worker: Worker
     service: Service
     request: Request
     database: Database
+    limit: int
     setup: str = ""
     body: Any = None
     _caller: Caller | None = None
@@ -225,7 +227,8 @@ class Endpoint:
         setup = ""
         if not self.outside:
             setup = _setup(request) if "setup" in request.path_params else worker.settings.setup
-        call = Call(worker, worker.own, request, worker.own.database, setup)
+        limit = worker.settings.body_limit * self.limit_factor
+        call = Call(worker, worker.own, request, worker.own.database, limit, setup)
         if setup and self.open:
             await call.serve(setup)
         elif setup:
@@ -239,7 +242,6 @@ class Endpoint:
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:
-                limit = worker.settings.body_limit * self.limit_factor
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
         found = await (self._read(call) if self.reads else self._run(call))
         response = found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)

@@ -31,7 +31,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", BASE + "/jobs", "insert", "Insert jobs: JSON lines, or an array", submitters.insert,
         body=list[models.NewJob], answers=models.Inserted, media_types=(bodies.LINES, bodies.JSON),
-        reads_itself=True, repeatable=True,
+        reads_itself=True, limit_factor=64, repeatable=True,
     ),
     Endpoint(
         "POST", BASE + "/jobs/cancel", "cancel", "Cancel jobs, all or none", submitters.cancel,

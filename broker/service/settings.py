@@ -31,8 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     caller comes through a proxy on this machine. x509_secret: the secret of a proxy that passes on client certificates;
     None = no such proxy. x509_ca: the file with the authorities of these certificates; None = the proxy has verified
     them. url: the URL by which browsers find the service, without a path; None = not known, and a proxy does TLS.
-    login: the provider with which people log in; None = only tickets. body_limit, jobs_limit: bytes of a body, and of
-    the body of an insertion.
+    login: the provider with which people log in; None = only tickets. body_limit: bytes of a body; some endpoints take
+    a multiple of it.
     """
 
     dsn: str
@@ -51,7 +51,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None = None
     login: Login | None = None
     body_limit: int = 2**20
-    jobs_limit: int = 2**26
 
 
 def hand_over(settings: Settings) -> None:

@@ -74,14 +74,13 @@ async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[list[Line]]:
 
 async def _lines(call: Call) -> AsyncIterator[Line]:
     """The elements of a JSON array, or the lines of a stream that are not empty."""
-    limit = call.worker.settings.jobs_limit
     if bodies.media_type(call.request, (bodies.LINES, bodies.JSON)) == bodies.JSON:
         body = await bodies.read(call.request, _CHUNK_BYTES)
         for number, raw in enumerate(bodies.decoded(body, list[msgspec.Raw]), 1):
             yield _line(bytes(raw), number)
         return
     begun, number = bytearray(), 0
-    async for part in bodies.stream(call.request, limit):
+    async for part in bodies.stream(call.request, call.limit):
         begun += part
         if b"\n" in part:
             *whole, rest = bytes(begun).split(b"\n")

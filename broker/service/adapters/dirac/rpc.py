@@ -89,7 +89,7 @@ def served(service: str, methods: Mapping[str, Method]) -> Callable[[Call], Awai
     known = {**methods, "ping": Method(Args, ping)}
 
     async def run(call: Call) -> dict[str, Any]:
-        fields = await bodies.form(call.request, call.worker.settings.body_limit)
+        fields = await bodies.form(call.request, call.limit)
         name = fields.get("method", "")
         method = known.get(name)
         if method is None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from broker.service.adapters.panda import dispatcher, jobs
-from broker.service.adapters.panda.fields import ADAPTER, Fields, is_unread, read
+from broker.service.adapters.panda.fields import ADAPTER, LIMIT_FACTOR, Fields, is_unread, read
 from broker.service.bodies import JSON
 from broker.service.endpoint import Call, Endpoint
 from broker.service.problems import Problem, of_error
@@ -118,7 +118,8 @@ def _answering(
 
 def _endpoint(method: str, name: str, summary: str, run: Callable[[Call, Fields], Awaitable[Envelope]]) -> Endpoint:
     answer = _answering(run, has_body=method == "POST")
-    return Endpoint(method, f"/api/v1/pilot/{name}", f"panda_{name}", summary, answer, adapter=ADAPTER)
+    path = f"/api/v1/pilot/{name}"
+    return Endpoint(method, path, f"panda_{name}", summary, answer, limit_factor=LIMIT_FACTOR, adapter=ADAPTER)
 
 
 ENDPOINTS = (

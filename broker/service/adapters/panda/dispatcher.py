@@ -13,7 +13,7 @@ from msgspec import Raw
 from starlette.responses import Response
 
 from broker.service.adapters.panda import jobs
-from broker.service.adapters.panda.fields import ADAPTER, Fields, is_unread, read
+from broker.service.adapters.panda.fields import ADAPTER, LIMIT_FACTOR, Fields, is_unread, read
 from broker.service.bodies import FORM, JSON
 from broker.service.endpoint import Call, Endpoint
 from broker.service.problems import Problem, encoded, of_error
@@ -112,7 +112,8 @@ def _text(value: object) -> str:
 
 
 def _endpoint(name: str, summary: str, run: Callable[[Call, Fields], Awaitable[Answer]]) -> Endpoint:
-    return Endpoint("POST", f"/server/panda/{name}", f"panda_{name}", summary, _answering(run), adapter=ADAPTER)
+    path, answer = f"/server/panda/{name}", _answering(run)
+    return Endpoint("POST", path, f"panda_{name}", summary, answer, limit_factor=LIMIT_FACTOR, adapter=ADAPTER)
 
 
 ENDPOINTS = (

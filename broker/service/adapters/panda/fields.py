@@ -17,7 +17,7 @@ _NONE = ("", "None", "NULL", None)  # values that PanDA's clients send for a mis
 _LONGEST = 1000
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")  # values that a database cannot hold
 _MOST_FIELDS = 1000
-_LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
+LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
 
 
 def refusal(problem: Problem) -> Response:
@@ -112,10 +112,9 @@ async def read(call: Call, *media_types: str) -> Fields:
     """The fields of a body, without null values. Raises Problem."""
     # a client without fields names no content type
     kind = bodies.media_type(call.request, media_types) if "content-type" in call.request.headers else bodies.FORM
-    limit = call.worker.settings.body_limit * _LIMIT_FACTOR
-    body = await bodies.read(call.request, limit)
+    body = await bodies.read(call.request, call.limit)
     if body.startswith(_GZIP):  # pilots name the encoding only in API v1
-        body = bodies.unzipped(body, limit)
+        body = bodies.unzipped(body, call.limit)
     return Fields(_members(body) if kind == bodies.JSON else _form(body))
 
 
