@@ -5,7 +5,7 @@ of statements are constants; values are parameters.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, LiteralString, TypeVar
 
 import msgspec
@@ -135,11 +135,16 @@ class Database:
             yield connection
 
     async def as_login(
-        self, statement: LiteralString, values: Sequence[object] = (), patience: float | None = None
+        self,
+        statement: LiteralString,
+        values: Sequence[object] = (),
+        patience: float | None = None,
+        setup: str | None = None,
     ) -> list[Row]:
         """Rows of a statement that the service's login runs with its own role. patience: seconds to wait for a
-        connection."""
-        async with self.pool.connection(patience or _WAIT) as connection:
+        connection. setup: whose part of the connections it takes; None = it is for callers of all setups."""
+        place = self._calls.one_for(setup, _WAIT) if setup is not None else nullcontext()
+        async with place, self.pool.connection(patience or _WAIT) as connection:
             try:
                 return await (await connection.execute(statement, values)).fetchall()
             except psycopg.Error as error:

@@ -21,11 +21,15 @@ _MAY_LOOK: LiteralString = "select has_table_privilege('monitor.task_queue', 'se
 
 
 async def token(call: Call) -> Token:
-    """Exchange the stamp and secret of a pilot for a short token."""
+    """Exchange the stamp and secret of a pilot for a short token. Raises Problem (429) after many wrong secrets."""
+    stamp, tries = hash((call.setup, call.body.stamp)), call.worker.wrong_secrets
+    tries.spend(stamp, 0)
     try:
         value, expires_at = await _exchanged(call)
     except psycopg.Error as error:
         if error.sqlstate != _REFUSED or not await call.follow(call.setup):
+            if error.sqlstate == _REFUSED:
+                tries.spend(stamp)
             raise
         value, expires_at = await _exchanged(call)
     return Token(value, "Bearer", max(0, int((expires_at - datetime.now(UTC)).total_seconds())))
@@ -33,7 +37,8 @@ async def token(call: Call) -> Token:
 
 async def _exchanged(call: Call) -> Row:
     """The token and its end. Raises the database's error."""
-    [row] = await call.database.as_login(_EXCHANGE, [call.setup, call.body.stamp, call.body.secret])
+    values = [call.setup, call.body.stamp, call.body.secret]
+    [row] = await call.database.as_login(_EXCHANGE, values, setup=call.setup)
     return row
 
 

@@ -19,12 +19,12 @@ class Rate:
         self._clock = clock
         self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
-    def spend(self, caller: Hashable) -> None:
-        """Take one request of a caller. Raises Problem (429) when none is left."""
+    def spend(self, caller: Hashable, number: int = 1) -> None:
+        """Take one request of a caller; with 0, only look. Raises Problem (429) when none is left."""
         now = self._clock()
         left, at = self._buckets.pop(caller, (self._most, now))
         left = min(self._most, left + (now - at) * self._per_second)
-        self._buckets[caller] = (left - 1 if left >= 1 else left), now
+        self._buckets[caller] = (left - number if left >= 1 else left), now
         if len(self._buckets) > _MOST_CALLERS:
             self._buckets.popitem(last=False)
         if left < 1:

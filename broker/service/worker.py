@@ -38,6 +38,8 @@ _PATIENCE = 2.0  # seconds that a request waits for the front
 _AGAIN = 5.0  # seconds after which the front is asked again about the setups that are known
 _MOST = 1000  # setups in a question to the front
 
+_WRONG_SECRETS = 5.0  # of a pilot's stamp in a second
+
 _Place = tuple[str, str]
 """A shard, and its DSN without a login."""
 
@@ -88,6 +90,7 @@ class Worker:
         certificates = Certificates(settings.x509_secret, settings.x509_ca) if settings.x509_secret else None
         self.credentials = Credentials(Verifier(settings.issuers, settings.audience), certificates, self.cookies)
         self.rate = Rate(settings.rate / settings.workers) if settings.rate else None
+        self.wrong_secrets = Rate(_WRONG_SECRETS)
         self.own = Service(self, settings)
         self._is_front: bool | None = None
         self._places: list[_Place] | None = None  # the places of all shards, by the last answer of the front

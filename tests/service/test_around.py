@@ -102,6 +102,23 @@ def test_the_secret_of_a_pilot_is_exchanged_for_a_token(client: httpx.Client, db
     assert client.post("/tokens", json={"stamp": "x"}).json()["key"] == "secret"
 
 
+def test_many_wrong_secrets_of_a_stamp_are_not_looked_up(
+    service: Running, client: httpx.Client, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither good ones, nor those of other stamps count."""
+    query = "select secret from resource.make_secret('default', %s, p_uses => 9)"
+    secrets = {stamp: db.execute(query, [stamp]).fetchall()[0][0] for stamp in ("guessed", "other")}
+    tries = service.app._worker.wrong_secrets  # type: ignore[attr-defined]
+    monkeypatch.setattr(tries, "_clock", lambda: 0.0)
+
+    def ask(stamp: str, secret: str) -> int:
+        return client.post("/tokens", json={"stamp": stamp, "secret": secret}).status_code
+
+    assert [ask("guessed", secrets["guessed"]) for _ in range(7)] == [200] * 7
+    assert [ask("guessed", "wrong") for _ in range(7)] == [401] * 5 + [429] * 2
+    assert (ask("guessed", secrets["guessed"]), ask("other", secrets["other"])) == (429, 200)
+
+
 def lock_leases(db: Db) -> None:
     """Make each match wait until the commit."""
     db.execute("begin")

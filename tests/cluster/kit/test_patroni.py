@@ -90,6 +90,16 @@ def test_the_environment_has_a_password_for_each_login() -> None:
     assert set(re.findall(r"^PATRONI_(\w+)_PASSWORD=", text, re.MULTILINE)) == {login.upper() for login in named}
 
 
+def test_patroni_does_not_start_with_a_password_of_the_kit() -> None:
+    """One that was forgotten is enough."""
+    [(before, *_)] = re.findall(r"^ExecStartPre=(/bin/sh -c '(.*)')$", text_of("patroni/patroni.service"), re.MULTILINE)
+    given = dict(re.findall(r"^(PATRONI_\w+)=(.*)$", text_of("patroni/patroni.env"), re.MULTILINE))
+    own = {name: value.replace("change-me", "own") for name, value in given.items()}
+    forgotten = own | {"PATRONI_REWIND_PASSWORD": "change-me"}
+    codes = [subprocess.run(before, shell=True, env=one, check=False).returncode for one in (given, forgotten, own)]
+    assert codes == [1, 1, 0]
+
+
 def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "patroni.service"
     unit.write_text(text_of("patroni/patroni.service", {"/opt/pgbroker/bin/": f"{BIN}/"}))
