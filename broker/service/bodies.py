@@ -1,5 +1,11 @@
-"""Bodies of requests, read as they arrive up to a limit, and decoded into the structs of models.py."""
+"""Bodies of requests, read as they arrive up to a limit, and decoded into the structs of models.py.
 
+Clients of other systems write bodies as Python's json and urllib do: with NaN, half of a surrogate pair, or bytes that
+are no text. Most of what they send is not kept. So adapters decode a body loosely, and judge what they use.
+"""
+
+import json
+import math
 import re
 import zlib
 from collections.abc import AsyncIterator
@@ -17,6 +23,8 @@ LINES = "application/x-ndjson"
 FORM = "application/x-www-form-urlencoded"
 
 _MOST_FIELDS = 1000
+_DIGITS = 300  # of an integer that is read; a longer one is infinite
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _UNKNOWN = re.compile(r"unknown field `(.*?)`", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*?)`", re.DOTALL)
@@ -118,7 +126,7 @@ def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
     try:
         value = _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise _wrong(body, str(error), where) from None
+        raise _wrong(_plain(body), str(error), where) from None
     except RecursionError:
         raise Problem(400, f"{where} is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -128,17 +136,78 @@ def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
     return value
 
 
-def _wrong(body: bytes, message: str, where: str) -> Problem:
+def _plain(body: bytes) -> Any:
+    """The value of a text that has an error, perhaps a later one in its syntax."""
+    try:
+        return msgspec.json.decode(body)
+    except (ValueError, msgspec.DecodeError, RecursionError):
+        return msgspec.UNSET
+
+
+def loose(text: bytes, where: str = "the body") -> Any:
+    """The value of a JSON text as Python writes it. Raises Problem: 400 for other texts."""
+    try:
+        return json.loads(text.decode("utf-8-sig", "surrogateescape"), parse_int=_integer, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, f"{where} is not JSON: {error}") from None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _DIGITS else math.inf
+
+
+def loose_form(body: bytes) -> dict[str, Any]:
+    """The fields of a form, with any bytes. A field that comes twice has a list. Raises Problem: 400."""
+    try:
+        text = body.decode(errors="surrogateescape")
+        pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise Problem(400, f"the body is not a form: {error}") from None
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+
+
+def converted(value: Any, kind: Any, where: str) -> Any:
+    """A value that was decoded loosely, as a type. Raises Problem: 422 for a wrong key or type."""
+    try:
+        return msgspec.convert(value, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        raise _wrong(value, str(error), where) from None
+
+
+async def loose_entries(request: Request, limit: int, most: int) -> dict[str, Any]:
+    """The members of a body that is an object, decoded loosely. Raises Problem."""
+    media_type(request, (JSON,))
+    found = loose(await read(request, limit))
+    if not isinstance(found, dict) or len(found) > most:
+        raise Problem(422, f"the body is not an object of at most {most} members", code="PB001")
+    return found
+
+
+def require_plain(value: Any, where: str) -> None:
+    """Refuse what no database holds: NUL, half of a surrogate pair, an infinite number. Raises Problem: 422."""
+    if isinstance(value, str) and (found := _NO_TEXT.search(value)):
+        fault = "the character NUL" if found[0] == "\0" else "bytes that are no text"
+        raise Problem(422, f"{where} holds {fault}", code="PB001", key=where)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Problem(422, f"{where} is {value}, which is not a number", code="PB001", key=where)
+    for name, one in value.items() if isinstance(value, dict) else ():
+        require_plain(one, f"{where}.{name}")
+    for number, one in enumerate(value if isinstance(value, list) else ()):
+        require_plain(one, f"{where}[{number}]")
+
+
+def _wrong(value: Any, message: str, where: str) -> Problem:
     """The refusal of a wrong key or value, which it names."""
     found = _PLACE.search(message)
     steps = [key or int(index) for key, index in _STEP.findall(found[1])] if found else []
     key = next((str(step) for step in reversed(steps) if isinstance(step, str)), None)
-    value: Any = msgspec.UNSET
     try:
-        value = msgspec.json.decode(body)
         for step in steps:
             value = value[step]
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (LookupError, TypeError):
         value = msgspec.UNSET
     named = _UNKNOWN.search(message) or _MISSING.search(message)
     if named:
@@ -146,6 +215,6 @@ def _wrong(body: bytes, message: str, where: str) -> Problem:
         value = value.get(key, msgspec.UNSET) if isinstance(value, dict) else msgspec.UNSET
     more: dict[str, Any] = {"key": key} if key is not None else {}
     if value is not msgspec.UNSET:
-        more["value"] = msgspec.json.encode(value).decode()[:100]
+        more["value"] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))[:100]
     words = f" (it is {more['value']})" if "value" in more else ""
     return Problem(422, f"{where}: {message}{words}", code="PB001", **more)

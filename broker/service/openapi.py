@@ -146,7 +146,7 @@ def _responses(one: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
     if one.name in ("insert", "cancel", "retry"):
         statuses.add(409)
     if one.name == "token":
-        statuses |= {401, 422}
+        statuses |= {401, 422, 429}
     for status in sorted(statuses):
         problem = {MEDIA_TYPE: {"schema": known[ProblemDetails]}}
         answers[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}

@@ -179,18 +179,49 @@ def test_a_submitter_sees_its_own_jobs(viewer: httpx.Client, token: Token) -> No
         ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "eq", "value": "x"}]}, "not an integer"),
         ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "is", "value": 1}]}, "operator"),
         ("POST", "/summary", {"grouping": ["Owners"]}, "nearest is Owner"),
-        ("PATCH", "/heartbeat", {"1": {"Load": 1}}, "Load"),
         ("PATCH", "/heartbeat", {"x": {}}, "Expected `int`"),
-        ("PATCH", "/heartbeat", {"1": {"CPUConsumed": "much"}}, "CPUConsumed"),
-        ("PATCH", "/status", {"1": {NOW: {"Status": "Finished"}}}, "Finished"),
-        ("PATCH", "/status", {"1": {"now": {"Status": "Done"}}}, "job 1 has the time 'now'"),
-        ("PATCH", "/status", {"1": {}}, "job 1 has no status"),
+        ("PATCH", "/heartbeat", [], "not an object"),
+        ("PATCH", "/status", {"x": {}}, "Expected `int`"),
     ],
 )
 def test_a_wrong_call_is_refused(viewer: httpx.Client, method: str, path: str, body: Any, words: str) -> None:
     refused = viewer.request(method, path, json=body)
     assert (refused.status_code, list(refused.json())) == (422, ["detail"]), refused.text
     assert words in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({NOW: {"Status": "Finished"}}, "Finished"),
+        ({"now": {"Status": "Done"}}, "job 1 has the time 'now'"),
+        ({}, "job 1 has no status"),
+        ([], "the entry of job 1"),
+    ],
+)
+def test_a_wrong_status_of_many_concerns_no_other(
+    agent: httpx.Client, matched: Matched, entry: Any, words: str, db: Db
+) -> None:
+    matched(2)
+    found = agent.patch("/status", json={1: entry, 2: update("Done")}).json()
+    assert (list(found["success"]), list(found["failed"]), outcomes(db)) == (["2"], ["1"], {2: "finished"})
+    assert words in found["failed"]["1"]["detail"]
+    alone = agent.patch("/status", json={1: entry})
+    assert (alone.status_code, list(alone.json()["detail"]["failed"])) == (404, ["1"])
+
+
+def test_what_is_not_kept_may_be_anything(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    matched(1)
+    headers = {"Content-Type": "application/json"}
+    for path, entry in (
+        ("/heartbeat", b'{"StandardOutput": "\\u0000 \\udcff \xff", "LoadAverage": NaN, "Load": 1}'),
+        ("/status", b'{"2026-03-28T12:00:00Z": {"Status": "Running", "MinorStatus": "\\ud800", "Source": NaN}}'),
+    ):
+        db.execute("update taskqueue.lease set reported_at = now() - interval '1 hour'")
+        assert agent.patch(path, content=b'{"1": %s}' % entry, headers=headers).status_code == 200
+        wrong = agent.patch(path, content=b'{"x": {}, "1": %s}' % entry, headers=headers)
+        assert (wrong.status_code, "Expected `int`" in wrong.json()["detail"]) == (422, True)
+        assert db.execute("select reported_at > now() - interval '1 minute' from taskqueue.lease").fetchone() == (True,)
 
 
 def test_an_unknown_caller_gets_an_error_in_the_form_of_diracx(adapter: httpx.Client) -> None:

@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, LiteralString
 
-import msgspec
 import psycopg
 from msgspec import UNSET, Meta, Struct, UnsetType
 from sqlalchemy import ColumnElement, Integer, Text, case, func, literal_column
 from starlette.responses import Response
 
 from broker.acts import CANCEL_JOBS
+from broker.service import bodies
 from broker.service.bodies import JSON
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.models import Order, Restriction, Search, Summary
@@ -37,7 +37,8 @@ STATUSES: Mapping[str, str] = {
 }  # fmt: skip
 """DIRAC's word for each status but leased."""
 _FURTHEST = 10_000_000
-"""The largest number of rows before a page."""
+"""Rows that a page lies behind at most."""
+_MOST_JOBS = 10_000
 
 
 def _status(status: ColumnElement[str], is_reported: ColumnElement[bool]) -> ColumnElement[str]:
@@ -121,18 +122,6 @@ class SummaryParams(Struct):
     search: Specs = []
 
 
-class Heartbeat(Struct, forbid_unknown_fields=True, rename="pascal"):
-    """Figures of a job's use."""
-
-    load_average: float | None = None
-    memory_used: float | None = None
-    vsize: float | None = None
-    available_disk_space: float | None = None
-    cpu_consumed: float | None = msgspec.field(default=None, name="CPUConsumed")
-    wall_clock_time: float | None = None
-    standard_output: str | None = None
-
-
 class JobCommand(Struct):
     """A command to the agent about a job."""
 
@@ -142,12 +131,9 @@ class JobCommand(Struct):
 
 
 class StatusUpdate(Struct, rename="pascal"):
-    """A status of a job."""
+    """A status of a job. The others that a client sends are not kept."""
 
     status: Status | None = None
-    minor_status: str | None = None
-    application_status: str | None = None
-    source: str = "Unknown"
 
 
 class StatusSet(Struct, rename="pascal", omit_defaults=True):
@@ -194,30 +180,52 @@ async def summary(call: Call) -> list[dict[str, Any]]:
 
 
 async def heartbeat(call: Call) -> list[JobCommand]:
-    """Heartbeats of jobs. The agent must stop a job that it no longer has, and a job that is to be killed."""
-    jobs: dict[int, Heartbeat] = call.body
+    """Heartbeats of jobs, whose figures are not kept. The agent must stop a job that it no longer has, and a job that
+    is to be killed."""
+    entries, wrong = await _entries(call)
     reports = call.service.reports
-    answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in jobs))
+    answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in entries))
+    if wrong is not None:
+        raise wrong
     return [JobCommand(job, "Kill", reason) for job, action, reason in answers if action != "continue"]
 
 
 async def set_statuses(call: Call) -> StatusesSet | Response:
     """New statuses of jobs: the latest status of each job counts. An agent reports or ends its jobs; other callers
     cancel theirs."""
-    updates: dict[int, dict[str, StatusUpdate]] = call.body
-    latest = {job: _latest(job, statuses) for job, statuses in updates.items()}
+    entries, wrong = await _entries(call)
+    latest: dict[int, tuple[datetime, Status | None]] = {}
+    done = StatusesSet({}, {})
+    for job, given in entries.items():
+        try:
+            latest[job] = _latest(job, bodies.converted(given, dict[str, StatusUpdate], f"the entry of job {job}"))
+        except Problem as problem:
+            done.failed[job] = {"detail": problem.detail}
     cancels = await call.rows(_MAY_CANCEL) == [(True,)]
     set_one = _cancel if cancels else _of_agent
     reasons = await asyncio.gather(*(set_one(call, job, status) for job, (_, status) in latest.items()))
-    done = StatusesSet({}, {})
     for (job, (at, status)), reason in zip(latest.items(), reasons, strict=True):
         if reason is None:
             done.success[job] = StatusSet(at, status)
         else:
             done.failed[job] = {"detail": reason}
-    if done.success or not updates:
+    if wrong is not None:
+        raise wrong
+    if done.success or not entries:
         return done
     return Response(encoded({"detail": done}), 404, media_type=JSON)
+
+
+async def _entries(call: Call) -> tuple[dict[int, Any], Problem | None]:
+    """The entries of a body by their job, and the refusal of the first one that names no job: the others count."""
+    found: dict[int, Any] = {}
+    wrong: Problem | None = None
+    for name, entry in (await bodies.loose_entries(call.request, call.limit, _MOST_JOBS)).items():
+        try:
+            found[bodies.converted({name: None}, dict[JobId, None], "the body").popitem()[0]] = entry
+        except Problem as problem:
+            wrong = wrong or problem
+    return found, wrong
 
 
 def refusal(problem: Problem) -> Response:
@@ -336,8 +344,7 @@ ENDPOINTS = (
     Endpoint("POST", "/api/jobs/summary", "diracx_summary", "Count jobs", summary, body=SummaryParams, long=True,
              adapter=ADAPTER),
     Endpoint("PATCH", "/api/jobs/heartbeat", "diracx_heartbeat", "Report on jobs", heartbeat,
-             body=Annotated[dict[JobId, Heartbeat], Meta(max_length=10_000)], limit_factor=4, adapter=ADAPTER),
+             limit_factor=4, adapter=ADAPTER),
     Endpoint("PATCH", "/api/jobs/status", "diracx_status", "Set statuses", set_statuses,
-             body=Annotated[dict[JobId, dict[str, StatusUpdate]], Meta(max_length=10_000)], limit_factor=4,
-             adapter=ADAPTER),
+             limit_factor=4, adapter=ADAPTER),
 )  # fmt: skip

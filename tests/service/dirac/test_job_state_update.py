@@ -153,11 +153,40 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
     ("setJobStatus", ["9999999999999999999", "Running"], 1004, "9999999999999999999"),
     ("setJobStatus", [], 1004, "length"),
     ("setJobAttribute", [7, "Owner", "bob"], 1004, "the attribute 'Owner' is not for agents"),
-    ("setJobParameters", [7, [["a"]]], 1004, "length 2"),
+    ("setJobStatusBulk", [7, {"1": {"Status": "\ud800"}}], 1505, "is not a status of a job"),
+    ("setJobAttribute", [7, "Status", ["Done"]], 1505, "is not a status of a job"),
     ("setJobsParameter", [{"x": ["a", "b"]}], 1004, "x"),
     ("setJobsParameter", [{"9999999999999999999": ["a", "b"]}], 1004, "9999999999999999999"),
     ("sendHeartBeat", [7, {}], 1004, "length"),
 ]  # fmt: skip
+
+
+ODD = ["\0\0 done", "event \udcff", float("nan"), float("-inf"), 10**4000, {"a": ["\0"]}, None]
+"""What a payload's output and figures hold, as Python's json writes it."""
+
+
+def test_what_is_not_kept_may_be_anything(pilot: Rpc, one: One) -> None:
+    """A sign of life counts, whatever it says."""
+    for value in ODD:
+        for method, args in (
+            ("sendHeartBeat", [{"CPUConsumed": value}, {"StandardOutput": value}]), ("sendHeartBeat", [value, value]),
+            ("setJobStatus", ["Running", value, value, value, value]), ("setJobSite", [value]),
+            ("setJobStatusBulk", [{"1": {"Status": "Running", "MinorStatus": value}}, value]),
+            ("setJobAttribute", ["MinorStatus", value]), ("setJobApplicationStatus", [value, value]),
+            ("setJobParameter", [value, value]), ("setJobParameters", [value]),
+        ):  # fmt: skip
+            one("update taskqueue.lease set reported_at = '2026-01-01' returning job_id")
+            assert pilot(method, 7, *args)["OK"], (method, value)
+            assert one("select reported_at > '2026-01-02' from taskqueue.lease"), (method, value)
+        assert pilot("setJobsParameter", {"7": ["a", value]}) == OK
+
+
+def test_bytes_that_are_no_text_are_taken(service: Running, token: Token, pilot: Rpc) -> None:
+    headers = bearer(token("agent", "pilot")) | {"Content-Type": "application/x-www-form-urlencoded"}
+    for text in (b"%FF%00", b"\xff", b"%ED%A0%80"):
+        body = b'method=sendHeartBeat&args=[7, {}, {"a": "' + text + b'"}]&extra=' + text + b"&extra=" + text
+        answer = httpx.post(f"{service.url}/WorkloadManagement/JobStateUpdate", content=body, headers=headers)
+        assert answer.json() == {"OK": True, "Value": {}}, text
 
 
 def test_a_wrong_argument_is_named_and_nothing_is_stored(pilot: Rpc, one: One) -> None:

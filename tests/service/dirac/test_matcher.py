@@ -97,6 +97,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"Site": ["A", {}], "CPUTime": 600}, "Site holds {}"),
     ({"Site": "A", "CPUTime": 600, "RequiredTag": ["GPU"]}, "RequiredTag holds"),
     ({"Site": "A", "CPUTime": 600, "JobID": "one"}, 'JobID is "one"'),
+    ({"Site": "A\0", "CPUTime": 600}, "args[0].Site holds the character NUL"),
+    ({"Site": "A", "CPUTime": 600, "GridCE": ["x", "\udcff"]}, "args[0].GridCE[1] holds bytes that are no text"),
+    ({"Site": "A", "CPUTime": float("nan")}, "args[0].CPUTime is nan"),
+    ({"Site": "A", "CPUTime": 10**4000}, "args[0].CPUTime is inf"),
 ]
 
 
@@ -108,6 +112,12 @@ def test_a_wrong_description_is_named(rpc: Callers) -> None:
         assert words in refused["Message"]
 
 
+def test_keys_that_matching_does_not_read_may_be_anything(rpc: Callers, dirac_job: Insert) -> None:
+    dirac_job(7)
+    odd = {"PilotBenchmark": float("nan"), "Hostname": "a\0\udcff", "DIRACVersion": 10**4000, "\ud800": [[]]}
+    assert rpc()("requestJob", SITE | odd, service_name="Matcher")["Value"]["JobID"] == 7
+
+
 NO_CALLS: list[tuple[dict[str, str], int, int, str]] = [
     ({"args": "[]"}, 501, 38, "no method ''"),
     ({"method": "submitJob", "args": "[]"}, 501, 38, "no method 'submitJob'"),
@@ -115,7 +125,7 @@ NO_CALLS: list[tuple[dict[str, str], int, int, str]] = [
     ({"method": "requestJob", "args": "["}, 200, 1004, "args is not JSON"),
     ({"method": "requestJob", "args": "{}"}, 200, 1004, "Expected `array`, got `object`"),
     ({"method": "requestJob", "args": '["x"]'}, 200, 1004, 'Expected `object`, got `str` - at `$[0]` (it is "x")'),
-    ({"method": "requestJob", "args": '[{"Site": NaN}]'}, 200, 1004, "args is not JSON"),
+    ({"method": "requestJob", "args": '[{"Site": NaN}]'}, 200, 1004, "args[0].Site is nan, which is not a number"),
     ({"method": "requestJob", "args": "[{}, 1]"}, 200, 1004, "length"),
     ({"method": "ping", "args": "[1]"}, 200, 1004, "length"),
 ]

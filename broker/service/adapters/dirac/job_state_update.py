@@ -1,7 +1,7 @@
 """WorkloadManagement/JobStateUpdate: JobAgents and JobWrappers report their jobs by id, and end them.
 
 Only the status has a meaning here. Minor status, application status, parameters and attributes are signs of life of the
-job, and are not kept.
+job, and are not kept. So they may be anything: a payload's output is in some of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,10 +33,10 @@ class OfStatus(Args):
 
     job_id: JobId
     status: str = ""
-    minor_status: str = ""
-    source: str = ""
+    minor_status: Any = None
+    source: Any = None
     time: Any = None
-    force: bool = False
+    force: Any = None
 
 
 class AtTime(msgspec.Struct):
@@ -50,15 +50,15 @@ class OfStatuses(Args):
 
     job_id: JobId
     by_time: dict[str, AtTime]
-    force: bool = False
+    force: Any = None
 
 
 class OfApplication(Args):
     """The status of the application."""
 
     job_id: JobId
-    status: str
-    source: str = ""
+    status: Any
+    source: Any = None
 
 
 class OfAttribute(Args):
@@ -66,21 +66,21 @@ class OfAttribute(Args):
 
     job_id: JobId
     name: str
-    value: str
+    value: Any
 
 
 class OfSite(Args):
     """The site of a job."""
 
     job_id: JobId
-    site: str
+    site: Any
 
 
 class OfParameter(Args):
     """A parameter of a job."""
 
     job_id: JobId
-    name: str
+    name: Any
     value: Any
 
 
@@ -88,21 +88,21 @@ class OfParameters(Args):
     """Parameters of a job."""
 
     job_id: JobId
-    parameters: list[tuple[str, Any]]
+    parameters: Any
 
 
 class OfJobs(Args):
     """A parameter of each of many jobs."""
 
-    by_job: dict[JobId, tuple[str, Any]]
+    by_job: dict[JobId, Any]
 
 
 class OfHeartBeat(Args):
     """Changed values, and parameters."""
 
     job_id: JobId
-    dynamic: dict[str, Any]
-    static: dict[str, Any]
+    dynamic: Any
+    static: Any
 
 
 async def set_status(call: Call, args: OfStatus) -> None:
@@ -157,13 +157,13 @@ def _of_many(statuses: Iterable[str]) -> str:
     return found
 
 
-def _known(status: str) -> str:
-    if status not in _STATUSES:
-        raise Fault(EWMSSTATUS, f"{status[:100]!r} is not a status of a job")
+def _known(status: Any) -> str:
+    if not isinstance(status, str) or status not in _STATUSES:
+        raise Fault(EWMSSTATUS, f"{str(status)[:100]!r} is not a status of a job")
     return status
 
 
-async def _set(call: Call, job_id: int, status: str) -> None:
+async def _set(call: Call, job_id: int, status: Any) -> None:
     """Report, end or return a job. A job that the caller has ended keeps its outcome, as in DIRAC."""
     if _known(status) == _RETURNED:
         verdict, reason = await _returned(call, job_id)

@@ -5,6 +5,7 @@ from typing import Any, LiteralString
 
 import msgspec
 
+from broker.service import bodies
 from broker.service.adapters.dirac.description import described
 from broker.service.adapters.dirac.rpc import EWMSJDL, EWMSNOMATCH, Args, Fault, Method
 from broker.service.calls import Row
@@ -28,9 +29,16 @@ class OfResource(Args):
     resource: dict[str, Any]
 
 
+def _described(args: OfResource) -> dict[str, Any]:
+    """The description for matching. Raises Problem."""
+    found = described(args.resource)
+    bodies.require_plain(found, "args[0]")
+    return found
+
+
 async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
     """A job, with the members of its payload for the JobAgent. A job without a JDL cannot run, and fails."""
-    resource = described(args.resource)
+    resource = _described(args)
     if not resource.get("Site"):
         raise Problem(422, "Site is missing in the resource description", code="PB001", key="Site")
     found = await call.service.matcher.match(call.caller, call.match_id(), [resource], 1)
@@ -60,7 +68,7 @@ def _given(match: Match, payload: dict[str, Any], jdl: str) -> dict[str, Any]:
 
 async def matching_task_queues(call: Call, args: OfResource) -> dict[str, Any]:
     """The TaskQueues that match a resource."""
-    text = msgspec.json.encode(described(args.resource)).decode()
+    text = msgspec.json.encode(_described(args)).decode()
     return await _task_queues(call, _MATCHING, call.setup, text)
 
 

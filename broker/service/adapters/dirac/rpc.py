@@ -89,12 +89,15 @@ def served(service: str, methods: Mapping[str, Method]) -> Callable[[Call], Awai
     known = {**methods, "ping": Method(Args, ping)}
 
     async def run(call: Call) -> dict[str, Any]:
-        fields = await bodies.form(call.request, call.limit)
-        name = fields.get("method", "")
+        bodies.media_type(call.request, (bodies.FORM,))
+        fields = bodies.loose_form(await bodies.read(call.request, call.limit))
+        name, text = (fields.get(field, usual) for field, usual in (("method", ""), ("args", "[]")))
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise Problem(422, "the field method or args comes twice", code="PB001", key="args")
         method = known.get(name)
         if method is None:
             raise Fault(errno.ENOSYS, f"{service} has no method {name[:100]!r}", HTTPStatus.NOT_IMPLEMENTED)
-        args = bodies.decoded(fields.get("args", "[]").encode(), method.args, "args")
+        args = bodies.converted(bodies.loose(text.encode(errors="surrogateescape"), "args"), method.args, "args")
         return {"OK": True, "Value": await method.run(call, args)}
 
     return run

@@ -1,5 +1,6 @@
 """PanDA's API v1, /api/v1/pilot/METHOD. Every answer is {success, message, data} with the status 200."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -42,12 +43,21 @@ async def update_job(call: Call, fields: Fields) -> Envelope:
 async def update_jobs_bulk(call: Call, fields: Fields) -> Envelope:
     """Updates of many jobs, each with an answer."""
     listed = fields.values.get("job_list")
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise Problem(422, "job_list is missing, or not a list of objects", code="PB001", key="job_list")
+    if not isinstance(listed, list):
+        raise Problem(422, "job_list is missing, or not a list", code="PB001", key="job_list")
     if len(listed) > jobs.MOST_JOBS:
         raise Problem(422, f"job_list has {len(listed)} jobs, more than {jobs.MOST_JOBS}", code="PB001", key="job_list")
-    each = await jobs.update_each(call, [jobs.Update.of(Fields(one), _UPDATE) for one in listed])
-    return envelope([_of_one(answer) for answer in each])
+    answers = await asyncio.gather(
+        *(_updated_one(call, one, f"job_list[{number}]") for number, one in enumerate(listed)), return_exceptions=True
+    )
+    return envelope([_of_one(answer) for answer in answers])
+
+
+async def _updated_one(call: Call, given: object, where: str) -> str | None:
+    """The command about one of many jobs. Raises Problem."""
+    if not isinstance(given, dict):
+        raise Problem(422, f"{where} is not an object", code="PB001", key=where)
+    return await jobs.update(call, jobs.Update.of(Fields(given), _UPDATE))
 
 
 def _updated(command: str | None) -> Envelope:
@@ -79,28 +89,8 @@ async def get_job_status(call: Call, _: Fields) -> Envelope:
     return envelope([{"job_id": i, "status": status, "attempt_number": number} for i, status, number in each])
 
 
-async def update_worker_status(_: Call, fields: Fields) -> Envelope:
-    """The start or end of a worker, of which nothing is kept."""
-    for name in ("worker_id", "harvester_id"):
-        fields.required_text(name)
-    status = fields.required_text("status")
-    if status not in dispatcher.WORKER_STATES:
-        raise Problem(422, f"status is {status[:100]!r}, not started or finished", code="PB001", key="status")
-    return envelope()
-
-
-async def update_worker_node(_: Call, fields: Fields) -> Envelope:
-    """A description of a node, of which nothing is kept."""
-    for name in ("site", "host_name", "cpu_model"):
-        fields.required_text(name)
-    return envelope()
-
-
-async def update_worker_node_gpu(_: Call, fields: Fields) -> Envelope:
-    """A description of the GPUs of a node, of which nothing is kept."""
-    for name in ("site", "host_name", "vendor", "model"):
-        fields.required_text(name)
-    fields.required_integer("count", 0, 10**6)
+async def note(_: Call, __: Fields) -> Envelope:
+    """A report about a worker or a node, of which nothing is kept."""
     return envelope()
 
 
@@ -127,7 +117,7 @@ ENDPOINTS = (
     _endpoint("POST", "update_job", "Report on a job, or end it", update_job),
     _endpoint("POST", "update_jobs_bulk", "Report on jobs, or end them", update_jobs_bulk),
     _endpoint("GET", "get_job_status", "States of jobs", get_job_status),
-    _endpoint("POST", "update_worker_status", "A worker began or ended", update_worker_status),
-    _endpoint("POST", "update_worker_node", "What a node has", update_worker_node),
-    _endpoint("POST", "update_worker_node_gpu", "What GPUs a node has", update_worker_node_gpu),
+    _endpoint("POST", "update_worker_status", "A worker began or ended", note),
+    _endpoint("POST", "update_worker_node", "What a node has", note),
+    _endpoint("POST", "update_worker_node_gpu", "What GPUs a node has", note),
 )

@@ -1,10 +1,9 @@
-"""Bodies that pilots send: a form or JSON, perhaps compressed. Unread fields may contain anything."""
+"""Bodies that pilots send: a form or JSON, perhaps compressed. Fields are judged when they are used."""
 
 import json
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
 
 from starlette.responses import Response
 
@@ -16,7 +15,6 @@ _GZIP = b"\x1f\x8b"
 _NONE = ("", "None", "NULL", None)  # values that PanDA's clients send for a missing value
 _LONGEST = 1000
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")  # values that a database cannot hold
-_MOST_FIELDS = 1000
 LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
 
 
@@ -115,26 +113,7 @@ async def read(call: Call, *media_types: str) -> Fields:
     body = await bodies.read(call.request, call.limit)
     if body.startswith(_GZIP):  # pilots name the encoding only in API v1
         body = bodies.unzipped(body, call.limit)
-    return Fields(_members(body) if kind == bodies.JSON else _form(body))
-
-
-def _members(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body)  # as pilots write it: NaN, or half of a surrogate pair in a log, is accepted
-    except (ValueError, RecursionError) as error:
-        raise Problem(400, f"the body is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    fields = bodies.loose(body) if kind == bodies.JSON else bodies.loose_form(body)
+    if not isinstance(fields, dict):
         raise Problem(400, "the body is not a JSON object")
-    return found
-
-
-def _form(body: bytes) -> dict[str, Any]:
-    try:
-        pairs = parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-    except ValueError as error:
-        raise Problem(400, f"the body is not a form: {error}") from None
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
-        raise Problem(422, f"the field {name[:100]!r} comes twice", code="PB001", key=name[:100])
-    return found
+    return Fields(fields)

@@ -1,6 +1,5 @@
 """Functions of both APIs: jobs for a pilot, an update of a job, the states of jobs."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, Self
@@ -25,7 +24,7 @@ _SLOT: LiteralString = "select cores, of_type from resource.slot_of_queue(%s, %s
 _STATUSES: LiteralString = "select job_id, status, attempt_number from taskqueue.jobs_of_subject(%s, %s)"
 _ANY_TIME = 10**9  # seconds: PanDA's pilots need not state their remaining time
 _MOST_CORES = 1024  # the most that a description may offer
-_KILLED = 1144  # the error code of a pilot that stopped its job at the command
+_KILLED = "1144"  # the error code of a pilot that stopped its job at the command
 _PILOT_TYPE = "PanDA"
 _REPORTS = ("starting", "running", "holding", "transferring")
 _ENDS = ("finished", "failed", "cancelled", "closed")
@@ -52,12 +51,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Update:
-    """A pilot's update of a job."""
+    """A pilot's update of a job. is_killed: its error says that the pilot stopped the job at the command."""
 
     job_id: int
     state: str
     attempt_number: int | None = None
-    pilot_error: int | None = None
+    is_killed: bool = False
 
     @classmethod
     def of(cls, fields: Fields, names: str) -> Self:
@@ -65,7 +64,7 @@ class Update:
         job_id, state, attempt_number, pilot_error = names.split()
         return cls(
             fields.required_integer(job_id, 1, LARGEST_ID), fields.required_text(state),
-            fields.integer(attempt_number, 1, MOST_ATTEMPTS), fields.integer(pilot_error, -(10**9), 10**9),
+            fields.integer(attempt_number, 1, MOST_ATTEMPTS), str(fields.values.get(pilot_error)) == _KILLED,
         )  # fmt: skip
 
 
@@ -145,7 +144,7 @@ async def update(call: Call, news: Update) -> str | None:
     number = UNSET if news.attempt_number is None else news.attempt_number
     if news.state in _ENDS:
         # a job that was to be killed is cancelled, whatever its pilot reports
-        outcome = "cancelled" if news.state == "failed" and news.pilot_error == _KILLED else news.state
+        outcome = "cancelled" if news.state == "failed" and news.is_killed else news.state
         row = await call.service.ends.answer(call.caller, Unproven(news.job_id, outcome=outcome, attempt_number=number))
         if row[1] == "refused":
             raise Problem(409, row[2], code="PB005")
@@ -160,11 +159,6 @@ async def update(call: Call, news: Update) -> str | None:
     if row[1] == "refused":  # the job's status cannot go back, but the pilot is alive
         row = await reports.answer(call.caller, Unproven(news.job_id, None, attempt_number=number))
     return None if row[1] == "continue" else KILL
-
-
-async def update_each(call: Call, each: Sequence[Update]) -> list[str | BaseException | None]:
-    """The command, or the error, for each of many updates, which share a call of the database."""
-    return await asyncio.gather(*(update(call, one) for one in each), return_exceptions=True)
 
 
 async def statuses(call: Call, job_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
