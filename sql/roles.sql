@@ -91,7 +91,7 @@ grant execute on function resource.slot_of_queue, resource.resource_types to bro
 -- taskqueue: a submitter's calls
 grant execute on function
   taskqueue.insert_job, taskqueue.insert_jobs, taskqueue.cancel_job, taskqueue.delete_job, taskqueue.queue_of_job,
-  taskqueue.jobs_there
+  taskqueue.jobs_there, taskqueue.insert_counted
   to broker_submitter, broker_operator;
 
 -- taskqueue: a submitter looks at its own jobs

@@ -118,10 +118,14 @@ class NewJob(Request):
 
 
 class Inserted(Struct):
-    """The numbers of stored lines and jobs, and the ids of the jobs."""
+    """The numbers of stored lines and jobs, and the ids of the jobs. new, moved, restarted: jobs that are new, that
+    waited before, and that had ended."""
 
     stored: int
     jobs: int
+    new: int
+    moved: int
+    restarted: int
     job_ids: list[JobId]
 
 

@@ -45,6 +45,7 @@ class ProblemDetails(msgspec.Struct, omit_defaults=True, kw_only=True):
     stored: int | None = None
     jobs: int | None = None
     line: int | None = None
+    job_id: int | None = None
 
 
 class Problem(Exception):

@@ -18,6 +18,14 @@ def job(number: int, **more: Any) -> dict[str, Any]:
     return {"job_id": number, "requirements": {**OWNER, "CPUTime": 600, **more}}
 
 
+def told(stored: int, *, job_ids: list[int], new: int = 0, moved: int = 0, restarted: int = 0) -> dict[str, Any]:
+    """The answer to an insertion."""
+    return {
+        "stored": stored, "jobs": new + moved + restarted, "new": new, "moved": moved, "restarted": restarted,
+        "job_ids": job_ids,
+    }  # fmt: skip
+
+
 def lines(*jobs: Any) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in jobs)
 
@@ -36,9 +44,9 @@ def _count(db: Db) -> int:
 def test_jobs_are_stored_from_lines_and_from_an_array(submitter: httpx.Client, db: Db) -> None:
     body = lines(job(1), {"requirements": job(0)["requirements"], "jobs": [[2, 5], [3]]}) + b"\n \n" + lines(job(4))
     stored = submitter.post("/jobs", content=body.rstrip(), headers=LINES)
-    assert stored.json() == {"stored": 3, "jobs": 4, "job_ids": [1, 2, 3, 4]}
+    assert stored.json() == told(3, new=4, job_ids=[1, 2, 3, 4])
     assert submitter.post("/jobs", json=[job(5), job(6)]).json()["job_ids"] == [5, 6]
-    assert submitter.post("/jobs", json=[]).json() == {"stored": 0, "jobs": 0, "job_ids": []}
+    assert submitter.post("/jobs", json=[]).json() == told(0, job_ids=[])
     assert _count(db) == 6
 
 
@@ -89,7 +97,7 @@ def test_a_long_stream_is_stored_chunk_by_chunk(submitter: httpx.Client, db: Db)
     assert (stored["stored"], stored["jobs"], stored["job_ids"][-1]) == (2500, 2500, 2500)
     again = submitter.post("/jobs", content=parts(), headers=LINES | key).json()
     assert again == stored
-    kept = db.execute("select count(*) from taskqueue.request where call = 'insert_jobs'").fetchone()
+    kept = db.execute("select count(*) from taskqueue.request where call = 'insert_counted'").fetchone()
     assert kept == (3,)
     assert _count(db) == 2500
 
@@ -99,8 +107,37 @@ def test_a_refused_chunk_ends_the_submission(submitter: httpx.Client, db: Db) ->
     jobs[1500] = job(1501, CPUTime="soon")
     refused = submitter.post("/jobs", content=lines(*jobs), headers=LINES)
     found = refused.json()
-    assert (refused.status_code, found["code"], found["stored"], found["line"]) == (422, "PB001", 1000, 1001)
+    assert (refused.status_code, found["code"], found["stored"], found["line"]) == (422, "PB001", 1000, 1501)
+    assert (found["job_id"], found["detail"][:21]) == (1501, "line 1501, job 1501: ")
     assert _count(db) == 1000
+    again = submitter.post("/jobs", content=b"\n\n" + lines(*jobs), headers=LINES).json()
+    assert (again["stored"], again["line"], again["job_id"]) == (1000, 1503, 1501)
+
+
+def test_the_line_of_a_job_that_may_not_be_inserted_is_named(
+    submitter: httpx.Client, client: httpx.Client, token: Token, jobs: Jobs, db: Db
+) -> None:
+    """A job that is leased, one of another group, one of a group of jobs, and two that contradict each other."""
+    jobs(1)
+    assert client.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
+    leased = submitter.post("/jobs", content=lines(job(5), job(1), job(6)), headers=LINES).json()
+    assert (leased["code"], leased["line"], leased["job_id"]) == ("PB005", 2, 1)
+    group = {"requirements": job(0)["requirements"], "jobs": [[7], [1]]}
+    assert submitter.post("/jobs", json=[job(5), group]).json()["line"] == 2
+    other = submitter.post("/jobs", json=[job(5), job(6, OwnerGroup="b")], headers=bearer(token("submitter"))).json()
+    assert (other["code"], other["line"], other["job_id"], other["stored"]) == ("PB002", 2, 6, 0)
+    twice = submitter.post("/jobs", json=[job(8), job(9), job(9, CPUTime=60)]).json()
+    assert ("job_id" in twice, twice["line"]) == (False, 1)
+    assert _count(db) == 0
+
+
+def test_new_moved_and_restarted_jobs_are_told_apart(submitter: httpx.Client, db: Db) -> None:
+    assert submitter.post("/jobs", json=[job(1), job(2)]).json() == told(2, new=2, job_ids=[1, 2])
+    submitter.post("/jobs/cancel", json={"job_ids": [2]})
+    key = {"Idempotency-Key": "mine"}
+    expected = told(3, new=1, moved=1, restarted=1, job_ids=[1, 2, 3])
+    for _ in range(2):
+        assert submitter.post("/jobs", json=[job(1), job(2), job(3)], headers=key).json() == expected
 
 
 @pytest.mark.parametrize(
@@ -124,7 +161,7 @@ def test_a_refused_chunk_ends_the_submission(submitter: httpx.Client, db: Db) ->
 def test_a_wrong_line_is_refused(submitter: httpx.Client, line: bytes, status: int) -> None:
     refused = submitter.post("/jobs", content=lines(job(7)) + line, headers=LINES)
     assert refused.status_code == status, refused.text
-    assert (refused.json()["stored"], refused.json()["line"]) == (0, 1)
+    assert (refused.json()["stored"], refused.json()["line"]) == (0, 2)
     refused = submitter.post("/jobs", content=b"[" + line.strip() + b"]", headers={"Content-Type": "application/json"})
     assert 400 <= refused.status_code < 500
 

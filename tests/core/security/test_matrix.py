@@ -41,8 +41,8 @@ AGENT = EVERYBODY | named("""
     instance: match_jobs
 """)
 SUBMITTER = EVERYBODY | named("""
-    taskqueue: insert_job insert_jobs cancel_job delete_job queue_of_job jobs_there refresh_statistics own_job
-        own_jobs own_job_events own_payload explain_match explain_job
+    taskqueue: insert_job insert_jobs cancel_job delete_job queue_of_job jobs_there insert_counted refresh_statistics
+        own_job own_jobs own_job_events own_payload explain_match explain_job
     lifecycle: cancel_jobs
     instance: add_jobs set_needs cancel_steps
 """)
