@@ -107,6 +107,42 @@ def test_names_of_worlds_fit_into_the_counts_of_jobs(calls: Calls) -> None:
         assert (state, name in message, "not a text of at most 300 bytes" in message) == ("PB001", True, True)
 
 
+_TEXTS = """
+select a.attrelid::regclass::text, a.attname, a.atttypid = 'text[]'::regtype
+  from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p') and not c.relispartition
+ where c.relnamespace::regnamespace::text = %s and a.atttypid in ('text'::regtype, 'text[]'::regtype)
+   and a.attnum > 0 and not a.attisdropped and a.attname <> 'setup'
+"""
+_MORE_THAN_A_NAME = {
+    "architecture", "catchall", "cpu_expression", "lfn", "lfns", "ram_expression", "reason",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", ["resource", "workload", "brokerage", "instance"])
+def test_each_text_of_a_world_has_a_bound(calls: Calls, schema: str) -> None:
+    found = 0
+    for table, column, is_array in calls.rows(_TEXTS, schema):
+        try:
+            with calls.connection.transaction():
+                calls.rows(f"select {schema}.world_table(%s)", table.split(".")[1])
+        except psycopg.Error:
+            continue  # worlds do not have it
+        found += 1
+        most = 10_000 if column in _MORE_THAN_A_NAME else 300
+
+        def check(text: str, table: str = table, column: str = column, is_array: bool = is_array) -> None:
+            row = psycopg.types.json.Jsonb([{column: ["a", text] if is_array else text}])
+            calls.rows("select resource.check_rows(%s::text::regclass, %s::jsonb)", table, row)
+
+        check("x" * most)
+        for text in ("x" * (most + 1), "\u00e9" * (most // 2 + 1)):
+            state, message = calls.refusal(lambda check=check, text=text: check(text))  # type: ignore[misc]
+            assert state == "PB001", (table, column)
+            assert f"of at most {most} bytes" in message
+            assert len(message) < 500
+    assert found > 0
+
+
 _COUNTED = ("queue", "gshare", "resource_type", "label", "user_name", "working_group", "processing_type")
 
 
