@@ -1,4 +1,4 @@
-"""What all setups share is parted: however much one setup asks, the others get their answers."""
+"""Setups part what they share: however much one setup asks, the others get their answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

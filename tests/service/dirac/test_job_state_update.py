@@ -162,7 +162,7 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
 
 
 ODD = ["\0\0 done", "event \udcff", float("nan"), float("-inf"), 10**4000, {"a": ["\0"]}, None]
-"""What a payload's output and figures hold, as Python's json writes it."""
+"""Values of a payload's output and figures, as Python's json writes them."""
 
 
 def test_what_is_not_kept_may_be_anything(pilot: Rpc, one: One) -> None:
