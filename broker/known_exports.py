@@ -54,12 +54,32 @@ EXPORTS: Mapping[str, Export] = {
             " transferringlimit maxrss corecount catchall",
         ),
         _export(
+            "cric-sites",
+            "CRIC's export of sites",
+            (f"{_CRIC}/atlas/site/query/?json",),
+            "`{SITE: {state, tier_level, datapolicies, ...}}`, or a list with names. A site with the data policy"
+            " Nucleus is a nucleus, and its queues have the role nucleus; those of other sites of the file are"
+            " satellites.",
+            "datapolicies tier_level rc_site rc_tier_level presources ddmendpoints",
+        ),
+        _export(
             "cric-storages",
             "CRIC's export of DDM endpoints",
             (f"{_CRIC}/atlas/ddmendpoint/query/?json", f"{_CVMFS}/cric_ddmendpoints.json"),
             "`{STORAGE: {state, site, type, is_tape, detailed_status, space_free, ...}}`, or a list with names."
             " Storages that are not ACTIVE are left out.",
-            "is_tape detailed_status token space_method rprotocols arprotocols is_deterministic ddmgroups",
+            "is_tape detailed_status space_method rprotocols arprotocols is_deterministic ddmgroups",
+            1,
+        ),
+        _export(
+            "cric-storage-states",
+            "CRIC's states of DDM endpoints",
+            (f"{_CRIC}/atlas/ddmendpointstatus/query/?json",),
+            "`{STORAGE: {ACTIVITY: {status: {value}}}}`; the activities are read_lan, write_lan, read_wan and"
+            " write_wan, the values ON, OFF, TEST and PROBING. An activity that is not named is usable. Storages"
+            " that are not loaded are left out.",
+            "read_lan write_lan read_wan write_wan",
+            3,
         ),
         _export(
             "cric-closeness",

@@ -38,7 +38,9 @@ def load(
         str | None, typer.Option(envvar=SETUP, help="Load into this setup instead of the one that the files name.")
     ] = None,
     cric_queues: list[Path] | None = _export("cric-queues"),
+    cric_sites: list[Path] | None = _export("cric-sites"),
     cric_storages: list[Path] | None = _export("cric-storages"),
+    cric_storage_states: list[Path] | None = _export("cric-storage-states"),
     cric_closeness: list[Path] | None = _export("cric-closeness"),
     software: list[Path] | None = _export("software"),
     network_metrics: list[Path] | None = _export("network-metrics"),

@@ -4,7 +4,7 @@ the rest: queues keep their measured figures, links their closeness, storages th
 their export does not name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
@@ -22,11 +22,15 @@ from broker.world.shape import Part, Reading
 __all__ = ["EXPORTS", "Imported", "load", "read"]
 
 _MADE: Mapping[str, Callable[[str, Any], Made]] = {
+    "cric-storage-states": cric.storage_states,
     "rucio-usage": rucio.usage, "pilots": counts.pilots, "workers": counts.workers, "jedi-tasks": jedi.tasks,
     "rucio-datasets": rucio.datasets, "rucio-replicas": rucio.replicas, "job-counts": counts.jobs,
     "dirac": dirac.task_queues,
 }  # fmt: skip
-_KEYS = {"resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst")}
+_KEYS = {
+    "resource.queue": ("queue",), "resource.storage": ("storage",), "resource.link": ("src", "dst"),
+    "resource.nucleus": ("nucleus",),
+}  # fmt: skip
 """Tables in which an import changes only its own columns, with their keys."""
 
 _OWNERS = {
@@ -62,7 +66,7 @@ def load(connection: Connection, export: str, value: Any, setup: str = "default"
         query = "select (resource.describe_setup(%s)).clock"
         [(clock,)] = connection.execute(query, [setup]).fetchall()
         reading = Reading(lambda: clock.astimezone(UTC))
-        parts = list(cric.READ[export](export, value, reading))
+        parts = list(_ROLES.get(export, _unchanged)(connection, setup, cric.READ[export](export, value, reading)))
         if reading.ignored and not lenient:
             raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
         for part in parts:
@@ -94,6 +98,39 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
             lacking.append(f"{number} not loaded and left out: {names} ({EXPORTS[owner].option})")
     loaded = load_worlds(connection, [world], setup, merge=True)
     return Imported(made.rows, [], lacking, loaded.task_jobs)
+
+
+def _roles_of_sites(connection: Connection, setup: str, parts: Iterable[Part]) -> Iterator[Part]:
+    """The nuclei, and the queues of the export's sites with the role of their site, and its tier if they have none."""
+    nuclei, of_queues = parts
+    yield nuclei
+    sites = {row["panda_site"]: row for row in of_queues.rows}
+    yield Part(
+        "resource.queue",
+        [
+            {**queue, "role": site["role"], "tier": queue.get("tier") or site["tier"]}
+            for queue in tables.stream(connection, setup, "resource.queue")
+            if (site := sites.get(queue.get("panda_site")))
+        ],
+    )
+
+
+def _roles_of_queues(connection: Connection, setup: str, parts: Iterable[Part]) -> Iterator[Part]:
+    """The queues, with the role nucleus where their site is a nucleus of the setup and they name no role."""
+    nuclei = {row["nucleus"] for row in tables.stream(connection, setup, "resource.nucleus")}
+    for part in parts:
+        for row in part.rows if part.table == "resource.queue" else ():
+            if row.get("panda_site") in nuclei:
+                row.setdefault("role", "nucleus")
+        yield part
+
+
+def _unchanged(_: Connection, __: str, parts: Iterable[Part]) -> Iterable[Part]:
+    return parts
+
+
+_ROLES = {"cric-sites": _roles_of_sites, "cric-queues": _roles_of_queues}
+"""Exports after which queues have the role of their site."""
 
 
 def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:

@@ -3,7 +3,9 @@
 | export | from | shape |
 | --- | --- | --- |
 | cric-queues | CRIC, pandaqueue | {name: {...}}, or a list of records with panda_resource or name |
+| cric-sites | CRIC, site | {name: {state, tier_level, datapolicies ...}}, or a list |
 | cric-storages | CRIC, ddmendpoint | {name: {state, site, type, is_tape, detailed_status, space_free ...}}, or a list |
+| cric-storage-states | CRIC, ddmendpointstatus | {name: {activity: {status: {value}}}} |
 | cric-closeness | CRIC, sitematrix | [{src, dst, closeness}], or an object of them |
 | software | CRIC, preset=tags | {queue or "ALL": {cmtconfigs, containers, cvmfs, architectures, tags}} |
 | network-metrics | latest.json | {"SRC:DST": {files: {queued: {activity: figures}}, mbps: {system: figures}}} |
@@ -21,7 +23,8 @@ from typing import Any
 
 from broker.errors import BadRequest
 from broker.world import resources
-from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, require, wrong
+from broker.world.exports.made import Made, integer
+from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, names, require, wrong
 
 FRESH = timedelta(minutes=60)
 """Older metrics are not read: rules/network.md."""
@@ -33,6 +36,7 @@ network."""
 
 _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
+_NUCLEUS = "Nucleus"  # the data policy of a site that is a nucleus
 _STATE_WORDS = ("ON", "OFF", "TEST", "PROBING")
 _STORAGE = (
     "type", "is_tape", "site", "space_free", "space_expired", "space_min_free", "space_unavailable", "space_total",
@@ -44,12 +48,14 @@ _TEXTS = (
 
 
 def queues(name: str, value: Any, reading: Reading) -> Iterator[Part]:
-    """PanDA queues with their storages. An empty text in place of a number counts as missing, and so do empty
-    releases."""
+    """PanDA queues with their storages. Their site is the ATLAS site, by which PanDA knows nuclei. An empty text in
+    place of a number counts as missing, and so do empty releases."""
     records: dict[str, Row] = {}
     for where, queue, record in _records(name, value, ("panda_resource", "name")):
         empty = [key for key, entry in record.items() if entry == "" and key in resources.QUEUE.columns]
         records[queue] = record | {key: None for key in empty if key not in _TEXTS}
+        if record.get("atlas_site"):
+            records[queue]["panda_site"] = record["atlas_site"]
         require(str, f"{where}.status", record.get("status"))
     yield from resources.described_queues(name, records, reading)
 
@@ -69,6 +75,35 @@ def storages(name: str, value: Any, _: Reading) -> Iterator[Part]:
         others = {key: entry for key, entry in record.items() if key not in row}
         rows.append({"storage": storage, **row, "cric": others})
     yield Part("resource.storage", rows)
+
+
+def sites(name: str, value: Any, _: Reading) -> Iterator[Part]:
+    """Nuclei with their states, and the roles and tiers that sites give to their queues."""
+    nuclei: list[Row] = []
+    of_queues: list[Row] = []
+    for where, site, record in _records(name, value, ("name",)):
+        is_nucleus = _NUCLEUS in (names(f"{where}.datapolicies", record.get("datapolicies")) or [])
+        if is_nucleus:
+            nuclei.append({"nucleus": site, **({"state": record["state"]} if record.get("state") else {})})
+        tier = integer(f"{where}.tier_level", record.get("tier_level"))
+        of_queues.append(
+            {
+                "panda_site": site,
+                "role": "nucleus" if is_nucleus else "satellite",
+                "tier": None if tier is None else f"T{tier}",
+            }
+        )
+    yield Part("resource.nucleus", nuclei)
+    yield Part("resource.queue", of_queues)
+
+
+def storage_states(name: str, value: Any) -> Made:
+    """States of storages for the four activities; an activity without a state is usable."""
+    found = {
+        storage: {activity: _state(f"{where}.{activity}", record.get(activity)) for activity in _STATES}
+        for where, storage, record in _records(name, value, ("name",))
+    }
+    return Made({"storages": found}, len(found), only_known=frozenset(("storages",)))
 
 
 def _state(where: str, state: Any) -> Any:
@@ -160,7 +195,7 @@ def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, 
 
 
 READ: Mapping[str, Callable[[str, Any, Reading], Iterable[Part]]] = {
-    "cric-queues": queues, "cric-storages": storages, "cric-closeness": closeness,
+    "cric-queues": queues, "cric-sites": sites, "cric-storages": storages, "cric-closeness": closeness,
     "software": resources.SECTIONS["software"].read, "network-metrics": network_metrics,
 }  # fmt: skip
 """The readers of these exports: name, value and reading, to rows of tables."""

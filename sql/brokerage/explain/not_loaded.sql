@@ -27,6 +27,11 @@ begin
     from held h
    where not h.is_some and exists (select from place)
   union all
+  select 'task-nucleus-list', null,
+         format('no queue of setup %s is of role nucleus (broker load --cric-sites)', p_setup)
+   where exists (select from place)
+     and not exists (select from resource.queue q where q.setup = p_setup and q.role = 'nucleus')
+  union all
   select h.of_rule, p.name, format('%s loaded for this queue (broker load %s)', h.what, h.option)
     from held h
    cross join place p
@@ -59,7 +64,7 @@ begin
 end $$;
 
 comment on function brokerage.not_loaded(text, bigint) is
-  'Missing data of a setup that rules take as a fact: software, counts of pilots, storages and their space, each with '
-  'the rule that rejects because of it, for the whole setup (queue is null) or a queue. If a task is given, its '
-  'nucleus and input are included (rule is null). Each row names the option of broker load. Errors: PB001, PB002 '
+  'Missing data of a setup that rules take as a fact: software, counts of pilots, nuclei, storages and their space, '
+  'each with the rule that rejects because of it, for the whole setup (queue is null) or a queue. If a task is given, '
+  'its nucleus and input are included (rule is null). Each row names the option of broker load. Errors: PB001, PB002 '
   '(setup not granted).';

@@ -80,6 +80,8 @@ def test_the_import_loads_all_or_nothing(dsn: str, db: Db, tmp_path: Path, warm:
     exports = {
         "CRIC_QUEUES": '{"SITEA_PQ": {"status": "online", "type": "unified", "panda_site": "SITEA", "corecount": 8,'
                        ' "maxrss": 16000, "astorages": {"pr": ["SITEA_DATADISK"], "pw": ["SITEA_DATADISK"]}}}',
+        "CRIC_SITES": '{"SITEA": {"state": "ACTIVE", "tier_level": 2, "datapolicies": ["Nucleus"]}}',
+        "CRIC_STORAGE_STATES": '{"SITEA_DATADISK": {"read_wan": {"status": {"value": "OFF"}}}}',
         "CRIC_STORAGES": '{"SITEA_DATADISK": {"state": "ACTIVE", "site": "SITEA", "type": "DATADISK", "token": "T",'
                          ' "is_tape": false}}',
         "CRIC_CLOSENESS": '[{"src": "SITEA", "dst": "SITEB", "closeness": 3}]',

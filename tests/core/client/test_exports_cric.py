@@ -20,7 +20,7 @@ def test_queues_are_loaded_from_an_export_of_cric(db: Connection) -> None:
         "write_lan": ["AGLT2_DATADISK", "AGLT2_SCRATCHDISK"],
         "es_events": ["OS_X"],
     }
-    assert (queue["panda_site"], queue["mintime"], queue["pledgedcpu"]) == ("GreatLakesT2", None, None)
+    assert (queue["panda_site"], queue["mintime"], queue["pledgedcpu"]) == ("AGLT2", None, None)
     kept = {
         key: QUEUES["AGLT2"][key] for key in ("site", "atlas_site", "availablecpu", "coreenergy", "queues", "state")
     }
@@ -77,6 +77,39 @@ def test_an_unknown_state_of_a_storage_is_kept_and_hinders_nothing(db: Connectio
     storage = held(db, "w")["storages"]["A"]
     assert (storage.get("read_lan"), storage.get("write_lan"), storage["read_wan"]) == (None, None, "TEST")
     assert storage["detailed_status"] == record["detailed_status"]
+
+
+SITES: dict[str, Any] = {
+    "AGLT2": {"name": "AGLT2", "state": "DISABLED", "tier_level": 2, "datapolicies": ["Nucleus"], "country": "USA"},
+    "CERN": {"name": "CERN", "state": "ACTIVE", "tier_level": 0, "datapolicies": [], "country": "Switzerland"},
+}
+
+
+@pytest.mark.parametrize("first", ["cric-sites", "cric-queues"])
+def test_the_site_of_a_queue_gives_its_role(db: Connection, first: str) -> None:
+    plain = {"NORTH_PQ": {"status": "online", "atlas_site": "AGLT2", "panda_site": "GreatLakesT2"}}
+    given = {"cric-sites": SITES, "cric-queues": plain | {"SOUTH_PQ": {"status": "online", "atlas_site": "CERN"}}}
+    world.load(db, [{"queues": {"SOUTH_PQ": {"panda_site": "CERN", "role": "nucleus"}, "OTHER": {"role": "nucleus"}}}])
+    for export in sorted(given, key=lambda export: export != first):
+        assert exports.load(db, export, given[export]).rows
+    found = held(db)
+    assert found["nuclei"] == {"AGLT2": {"state": "DISABLED"}}
+    assert found["queues"]["NORTH_PQ"].items() >= {"panda_site": "AGLT2", "role": "nucleus"}.items()
+    assert found["queues"]["OTHER"]["role"] == "nucleus"
+    if first == "cric-queues":
+        assert (found["queues"]["NORTH_PQ"]["tier"], found["queues"]["SOUTH_PQ"].get("role")) == ("T2", None)
+
+
+def test_states_of_storages_end_with_the_downtime(db: Connection) -> None:
+    off = {"status": {"value": "OFF"}, "reason": "downtime", "expiration": "2026-06-01T00:00:00"}
+    world.load(db, [{"storages": {"A": {"site": "NORTH", "read_lan": "TEST"}}}])
+    imported = exports.load(
+        db, "cric-storage-states", {"A": {"read_wan": off, "write_wan": off}, "B": {"read_lan": off}}
+    )
+    assert imported.lacking == ["1 storage is not loaded and left out: B (--cric-storages)"]
+    assert held(db)["storages"] == {"A": {"site": "NORTH", "read_wan": "OFF", "write_wan": "OFF"}}
+    exports.load(db, "cric-storage-states", {"A": {"read_wan": off | {"status": {"value": "ON"}}}})
+    assert held(db)["storages"] == {"A": {"site": "NORTH", "read_wan": "ON"}}
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,17 @@ from broker import errors, world
 from broker.known_exports import EXPORTS, recognise
 from broker.world import exports
 from tests.calls import Connection
-from tests.core.client import test_exports_dirac, test_exports_panda, test_exports_rucio
+from tests.core.client import test_exports_cric, test_exports_dirac, test_exports_panda, test_exports_rucio
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
 COUNTS = {"NORTH_PQ": {"MCORE": {"managed": {"activated": 1, "assigned": 0, "running": 4}}}}
 FILES: dict[str, Any] = {
     "cric-queues": QUEUES,
     "cric-storages": STORAGES,
+    "cric-sites": test_exports_cric.SITES,
+    "cric-storage-states": {
+        "A": {activity: {"status": {"value": "OFF"}} for activity in ("read_lan", "read_wan", "write_wan")}
+    },
     "cric-closeness": [{"src": "A", "dst": "B", "closeness": 1}],
     "software": TAGS,
     "network-metrics": METRICS,
