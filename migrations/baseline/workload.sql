@@ -34,13 +34,13 @@ create table workload.dataset_file (
   primary key (setup, dataset, position)
 );
 
---: Replicas of datasets. A replica is complete if found = total; an incomplete one has its lfns, or the first files of
---: the dataset.
+--: Replicas of datasets. A replica is complete if found = total and total is not 0, or if found, total and lfns are all
+--: null; an incomplete one has its lfns, or the first files of the dataset.
 create table workload.replica (
   setup   text not null references resource.setup on delete cascade,
   dataset text not null,
   storage text not null,  --: Storage endpoint.
-  --: Number of files in the replica; null = the number of lfns, or all files if lfns is null.
+  --: Number of files in the replica; null = the number of lfns; without lfns all files, or 0 beside a total.
   found   bigint check (found > -1e15 and found < 1e15) constraint replica_found_allowed check (found >= 0),
   --: Number of files in the dataset; null = the number in this database.
   total   bigint check (total > -1e15 and total < 1e15) constraint replica_total_allowed check (total >= 0),

@@ -73,15 +73,16 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
 
 
 def datasets(name: str, value: Any) -> Made:
-    """Replicas of datasets, with the numbers of available and of all files, and with the bytes."""
+    """Replicas of datasets, with the available and the total files and bytes. A count of files that is null or missing
+    is 0: a copy of which nothing is known is not complete."""
     found: dict[str, Row] = {}
     total = 0
     for where, row in rows_of(name, value):
         for key in ("name", "rse"):
             require(str, f"{where}.{key}", row.get(key))
         numbers = {
-            "found": integer(f"{where}.available_length", row.get("available_length")),
-            "total": integer(f"{where}.length", row.get("length")),
+            "found": integer(f"{where}.available_length", row.get("available_length")) or 0,
+            "total": integer(f"{where}.length", row.get("length")) or 0,
             "asize": integer(f"{where}.available_bytes", row.get("available_bytes")),
             "tsize": integer(f"{where}.bytes", row.get("bytes")),
         }
@@ -97,8 +98,10 @@ def usage(name: str, value: Any) -> Made:
     for where, rse, source, row in _usages(name, value):
         of_storage = found.setdefault(rse, {})
         if source == "storage":
-            of_storage["space_free"] = _gigabytes(f"{where}.free", row.get("free"))
-            of_storage["space_total"] = _gigabytes(f"{where}.total", row.get("total"))
+            used, free, total = (_gigabytes(f"{where}.{key}", row.get(key)) for key in ("used", "free", "total"))
+            if total is None and used is not None and free is not None:
+                total = used + free
+            of_storage |= {"space_free": free, "space_total": total}
         elif source in _SOURCES:
             of_storage[_SOURCES[source]] = _gigabytes(f"{where}.used", row.get("used"))
     found = {rse: row for rse, row in found.items() if row}

@@ -9,7 +9,8 @@ select r.setup, r.dataset, r.storage, r.vp, r.lfns, f.total, f.found, f.is_compl
  cross join lateral workload.replica_figures(r, n.files) f;
 
 comment on view workload.replica_state is
-  'Replicas with the number of files found, the total number, and whether they are complete (found = total).';
+  'Replicas with the number of files found, the total number, and whether they are complete '
+  '(workload.replica_figures).';
 comment on column workload.replica_state.lfns is 'Names of the files that are there, if they are listed.';
 comment on column workload.replica_state.total is 'Number of files in the dataset.';
 comment on column workload.replica_state.found is 'Number of files in the replica.';

@@ -71,6 +71,43 @@ def test_replicas_of_datasets_keep_the_loaded_files(db: Connection) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"length": 0, "available_length": 0},
+        {"length": 4, "available_length": None},
+        {"length": None, "available_length": None},
+        {"length": None, "available_length": 4},
+        {},
+    ],
+)
+def test_a_copy_of_which_nothing_is_known_is_not_complete(db: Connection, counts: dict[str, Any]) -> None:
+    exports.load(db, "rucio-replicas", FILES)
+    full = {"scope": "mc", "name": "set", "rse": "NORTH_DISK", "length": 3, "available_length": 3}
+    exports.load(db, "rucio-datasets", [full, {"scope": "mc", "name": "set", "rse": "ODD_DISK", **counts}])
+    rows = db.execute("select storage, is_complete from workload.replica_state order by 1").fetchall()
+    assert rows == [("NORTH_DISK", True), ("ODD_DISK", False)]
+
+
+@pytest.mark.parametrize(
+    ("replica", "complete"),
+    [
+        ({}, True),
+        ({"found": 2, "total": 2}, True),
+        ({"found": 2}, True),
+        ({"lfns": ["a", "b"]}, True),
+        ({"found": 0, "total": 0}, False),
+        ({"found": None, "total": 2}, False),
+        ({"lfns": []}, False),
+        ({"found": 0}, False),
+    ],
+)
+def test_a_replica_of_a_world_is_complete_by_its_counts(db: Connection, replica: Any, complete: bool) -> None:
+    files = [{"lfn": "a"}, {"lfn": "b"}]
+    world.load(db, [{"datasets": {"set": {"files": files, "replicas": {"D": replica}}}}])
+    assert db.execute("select is_complete from workload.replica_state").fetchall() == [(complete,)]
+
+
 GB = 1024**3
 ROWS = [
     {"source": "storage", "used": 30 * GB, "free": 10 * GB, "total": 40 * GB, "rse_id": "0"},
@@ -95,6 +132,23 @@ def test_usage_is_loaded_for_known_storages_only(db: Connection, value: Any) -> 
     assert held(db)["storages"] == {
         "NORTH_DISK": {"site": "NORTH", "space_free": 10, "space_expired": 2, "space_min_free": 1, "space_total": 40}
     }
+
+
+@pytest.mark.parametrize(
+    ("row", "total"),
+    [
+        ({"used": 30 * GB, "free": 10 * GB}, 40),
+        ({"used": 30 * GB, "free": 10 * GB, "total": None}, 40),
+        ({"used": 30 * GB, "free": 10 * GB, "total": 0}, 0),
+        ({"used": 0, "free": 10 * GB}, 10),
+        ({"free": 10 * GB}, None),
+        ({"used": 30 * GB, "free": None}, None),
+    ],
+)
+def test_the_total_of_a_storage_is_the_used_and_the_free_space(db: Connection, row: Any, total: int | None) -> None:
+    world.load(db, [{"storages": {"D": {}}}])
+    exports.load(db, "rucio-usage", {"D": {"storage": row}})
+    assert held(db)["storages"]["D"].get("space_total") == total
 
 
 @pytest.mark.parametrize(

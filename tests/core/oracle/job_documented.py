@@ -365,16 +365,18 @@ def replicas_of(dataset: Row) -> dict[str, Row]:
 
 
 def found_and_total(replica: Row, files: int) -> tuple[int, int]:
-    """Files of a replica. Without numbers: those it names, or all."""
-    lfns = replica.get("lfns")
-    expected = replica["total"] if replica.get("total") is not None else files
-    found = replica["found"] if replica.get("found") is not None else len(lfns) if lfns is not None else expected
-    return found, expected
+    """Files of a replica. Without numbers: those it names, or all; beside a total, an unknown number is 0."""
+    named, expected = replica.get("lfns"), replica.get("total")
+    found = replica["found"] if replica.get("found") is not None else None if named is None else len(named)
+    if found is None:
+        found = files if expected is None else 0
+    return found, files if expected is None else expected
 
 
 def is_complete(replica: Row, files: int) -> bool:
     found, expected = found_and_total(replica, files)
-    return bool(found == expected)
+    plain = all(replica.get(key) is None for key in ("found", "total", "lfns"))
+    return plain or 0 < expected == found
 
 
 def held(replica: Row, lfns: list[str]) -> set[str]:
