@@ -52,6 +52,14 @@ def load(
     rucio_replicas: list[Path] | None = _export("rucio-replicas"),
     job_counts: list[Path] | None = _export("job-counts"),
     dirac: list[Path] | None = _export("dirac", "FOLDER"),
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            help="Load the TaskQueues of this Setup or VO of DIRAC, if --dirac has several.",
+            rich_help_panel="Exports",
+        ),
+    ] = None,
     merge: Annotated[
         bool,
         typer.Option(
@@ -89,7 +97,7 @@ def load(
         lacking: list[str] = []
         for export, name, value in exported:
             with world.naming(name):
-                imported = exports.load(connection, export, value, setup or "default", lenient=lenient)
+                imported = exports.load(connection, export, value, setup or "default", lenient=lenient, tenant=tenant)
             rows[export] = rows.get(export, 0) + imported.rows
             ignored += imported.ignored
             lacking += [f"{name}: {line}" for line in imported.lacking]

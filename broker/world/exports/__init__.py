@@ -54,12 +54,22 @@ class Imported:
     jobs: int = 0
 
 
-def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:
+def load(
+    connection: Connection,
+    export: str,
+    value: Any,
+    setup: str = "default",
+    *,
+    lenient: bool = False,
+    tenant: str | None = None,
+) -> Imported:
     """Load an export (a key of catalogue.EXPORTS) into a setup, all or nothing. Raises BadRequest for a file of another
     kind, for a wrong format, naming the place, and for unknown fields of software (`lenient` leaves them out); raises
-    the database's errors for wrong values.
+    the database's errors for wrong values. tenant: the Setup or the VO of DIRAC whose TaskQueues are loaded.
     """
     _require_kind(export, value)
+    if export == "dirac":
+        value = dirac.of_tenant(export, value, tenant)
     with connection.transaction():
         if export in _MADE:
             return _load_made(connection, _MADE[export](export, value), setup)

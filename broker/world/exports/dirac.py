@@ -5,7 +5,7 @@ is a list. Each is an array of rows with DIRAC's columns. Files of a folder are 
 TABLE.tsv with the columns in the first line, or TABLE.txt beside TABLE.sql, as mysqldump --tab writes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from broker.errors import BadRequest
@@ -21,6 +21,38 @@ _OLDER = ("PilotTypes", "SubmitPools", "GridMiddlewares", "LHCbPlatforms")
 _RAM = "tq_RAM_requirements"
 
 
+_TENANT = ("setup", "vo")
+"""Columns that keep tenants apart: Setup of DIRAC 7 and 8, VO of DIRAC 8 and 9. Both are conditions of matching."""
+
+
+def of_tenant(name: str, value: Any, tenant: str | None) -> Any:
+    """The tables with the TaskQueues of one tenant, a Setup or a VO of DIRAC, and their rows. Raises BadRequest if a
+    dump has several and none is chosen, or has not the chosen one."""
+    tables = {table.lower(): rows for table, rows in value.items()} if isinstance(value, dict) else {}
+    found: dict[tuple[str, ...], set[str]] = {}
+    for _, row in rows_of(f"{name}.tq_TaskQueues", tables.get("tq_taskqueues", [])):
+        named = tuple(str(row[column]) for column in _TENANT if row.get(column))
+        found.setdefault(named, set()).add(str(row.get("tqid")))
+    chosen = [named for named in found if tenant is None or tenant in named]
+    if tenant is not None and not chosen:
+        raise BadRequest(f"{name} has no TaskQueues of {tenant}", f"it has those of {_in_words(found)}")
+    if len(chosen) > 1:
+        fault = f"{name} has TaskQueues of several tenants: {_in_words(chosen)}"
+        raise BadRequest(fault, "choose one with --tenant, each into a setup of its own")
+    if len(found) < 2:
+        return value
+    ids = found[chosen[0]]
+    return {
+        table: [row for row in rows if {str(row[key]) for key in row if key.lower() == "tqid"} <= ids]
+        for table, rows in tables.items()
+    }
+
+
+def _in_words(tenants: Iterable[tuple[str, ...]]) -> str:
+    """Tenants with their Setup and VO: `Exp-Production lhcb, Exp-Certification lhcb`."""
+    return ", ".join(" ".join(named) or "no name" for named in sorted(tenants))
+
+
 def task_queues(name: str, value: Any) -> Made:
     """TaskQueues with at least one job. A TaskQueue with Enabled below 1 is not enabled."""
     require(dict, name, value)
@@ -31,7 +63,7 @@ def task_queues(name: str, value: Any) -> Made:
         if table.lower() not in tables
     ]
     if missing:
-        hint = "dump all tables of TaskQueueDB; an empty table is a file with the names of its columns alone"
+        hint = "dump all tables of TaskQueueDB; the file of an empty table may be empty"
         raise BadRequest(f"{name} has no table {', '.join(missing)}", hint)
     found = {
         _id(where, row): {

@@ -61,9 +61,13 @@ def _rows(file: Path, value: Any) -> list[Row]:
 
 
 def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
-    """The rows of a table; for a table dumped by mysqldump --tab, the columns are in the .sql file of the same name."""
+    """The rows of a table; a table of mysqldump --tab has its columns in the file of the same name with .sql. An empty
+    file is an empty table: mysql --batch prints nothing for one, not even the names of its columns."""
     definition = file.with_suffix(".sql")
-    stream = io.StringIO(text(file), newline="")
+    content = text(file)
+    if not content.strip():
+        return []
+    stream = io.StringIO(content, newline="")
     try:
         lines = list(
             csv.reader(stream, strict=True)
@@ -71,8 +75,8 @@ def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
             else csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         )
         columns = _COLUMN.findall(text(definition)) if definition.exists() else lines.pop(0)
-    except (csv.Error, IndexError) as error:
-        raise BadRequest(f"{file}: {error or 'it has no lines'}", _FORMS) from None
+    except csv.Error as error:
+        raise BadRequest(f"{file}: {error}", _FORMS) from None
     for number, line in enumerate(lines, 1):
         if len(line) != len(columns):
             raise BadRequest(f"{file}: row {number} has {len(line)} columns of {len(columns)}", _FORMS)

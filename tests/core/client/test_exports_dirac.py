@@ -94,6 +94,29 @@ def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Cal
     assert found[1]["requirements"]["BannedSites"] == ["SOUTH"]
 
 
+def test_the_file_of_an_empty_table_may_be_empty(db: Connection, tmp_path: Path) -> None:
+    as_batch(tmp_path)
+    (tmp_path / "tq_TQToGridCEs.tsv").write_text("")
+    assert exports.load(db, "dirac", exports.read(tmp_path, lambda path: path.read_text(), folder=True)).rows == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "tenants"), [("Setup", ("Exp-Production", "Exp-Certification")), ("VO", ("lhcb", "gridpp"))]
+)
+def test_tenants_of_a_dump_stay_apart(db: Connection, column: str, tenants: tuple[str, str]) -> None:
+    rows = [row | {column: tenants[row["TQId"] == "2"]} for row in TABLES["tq_TaskQueues"]]
+    tables = TABLES | {"tq_TaskQueues": rows}
+    with pytest.raises(errors.BadRequest, match="several tenants: ") as caught:
+        exports.load(db, "dirac", tables)
+    assert all(tenant in str(caught.value) for tenant in tenants)
+    with pytest.raises(errors.BadRequest, match="no TaskQueues of other"):
+        exports.load(db, "dirac", tables, tenant="other")
+    exports.load(db, "dirac", tables, "first", tenant=tenants[0])
+    exports.load(db, "dirac", tables, "second", tenant=tenants[1])
+    jobs = {setup: [queue["jobs"] for queue in held(db, setup)["task_queues"]] for setup in ("first", "second")}
+    assert jobs == {"first": [[[101, 1], [102, 5]]], "second": [[[103, 1]]]}
+
+
 @pytest.mark.parametrize(
     ("tables", "named"),
     [
