@@ -197,6 +197,12 @@ def recognise(value: Any) -> Export | None:
     return export if share >= 1 else None
 
 
+def is_foreign(value: Any, export: Export) -> bool:
+    """Whether a value has fields, and none of those of an export."""
+    found = _fields(value)
+    return bool(found) and not export.marks & found
+
+
 def is_like(value: Any, export: Export) -> bool:
     """Whether a value has the fields of an export, or has too few fields to tell."""
     found = _fields(value)

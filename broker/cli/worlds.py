@@ -60,6 +60,14 @@ def load(
             rich_help_panel="Exports",
         ),
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Load exports of which nothing or less than nine tenths can be read, or by which more than a fifth of"
+            " the records would disappear.",
+        ),
+    ] = False,
     merge: Annotated[
         bool,
         typer.Option(
@@ -97,7 +105,16 @@ def load(
         lacking: list[str] = []
         for export, name, value in exported:
             with world.naming(name):
-                imported = exports.load(connection, export, value, setup or "default", lenient=lenient, tenant=tenant)
+                imported = exports.load(
+                    connection,
+                    export,
+                    value,
+                    setup or "default",
+                    lenient=lenient,
+                    tenant=tenant,
+                    is_whole=len(given[export]) == 1,
+                    force=force,
+                )
             rows[export] = rows.get(export, 0) + imported.rows
             ignored += imported.ignored
             lacking += [f"{name}: {line}" for line in imported.lacking]

@@ -83,14 +83,16 @@ def load(
     lenient: bool = False,
     merge: bool = False,
     names: Sequence[str] = (),
+    is_exported: bool = False,
 ) -> Loaded:
     """Upsert worlds into the database, all or nothing; `setup` overrides the setup that they name (by default
     `default`). An existing row is replaced as a whole, with everything that belongs to it: a queue's storages and
     slots, a dataset's files and replicas. merge: only the given fields change, and rows that belong to a row are
     replaced only if given. In both cases sections that describe the moment (resource_types, statistics, locks,
     live_counter) replace all such rows of the setup; several worlds of one load add up. names: the name of each world
-    in errors, such as its file. Raises BadRequest for unknown sections and fields, naming them (`lenient` leaves them
-    out instead), and the database's errors for wrong values.
+    in errors, such as its file. is_exported: the worlds are made of exports, in which texts may be in place of numbers.
+    Raises BadRequest for unknown sections and fields, naming them (`lenient` leaves them out instead), and the
+    database's errors for wrong values.
     """
     loaded = Loaded()
     with connection.transaction():
@@ -108,7 +110,7 @@ def load(
         replaced: set[tuple[str, str]] = set()
         for name, one in checked:
             with naming(name):
-                _store(connection, one, replaced, loaded, lenient=lenient)
+                _store(connection, one, replaced, loaded, lenient=lenient, is_exported=is_exported)
         if loaded.jobs >= MANY:
             connection.execute("select taskqueue.refresh_statistics()")
         if sum(loaded.rows.values()) >= _MANY_ROWS:
@@ -225,7 +227,13 @@ def _parts(name: str, value: Any, reading: Reading) -> list[Part]:
 
 
 def _store(
-    connection: Connection, world: _Checked, replaced: set[tuple[str, str]], loaded: Loaded, *, lenient: bool
+    connection: Connection,
+    world: _Checked,
+    replaced: set[tuple[str, str]],
+    loaded: Loaded,
+    *,
+    lenient: bool,
+    is_exported: bool,
 ) -> None:
     """Store a world's sections, and count them in `loaded`. replaced: tables of setups that the load cleared."""
     into = world.setup
@@ -241,7 +249,11 @@ def _store(
             again = part.parents is True and (into, part.table) in replaced
             with naming(name, partial(SECTIONS[name].said, part.table)):
                 tables.store(
-                    connection, into, Part(part.table, part.rows) if again else part, merge=world.reading.merging
+                    connection,
+                    into,
+                    Part(part.table, part.rows) if again else part,
+                    merge=world.reading.merging,
+                    is_exported=is_exported,
                 )
             replaced.add((into, part.table))
     for name, value in world.queues.items():

@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
@@ -12,13 +13,17 @@ from broker.world.section import Section
 from broker.world.shape import Part, Row
 
 _ROWS_A_CALL = 10_000
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,18})?([eE][-+]?\d{1,2})?", re.ASCII)
 
 
-def store(connection: Connection, setup: str, part: Part, *, merge: bool = False) -> None:
-    """Store rows, ten thousand per call; merge: existing rows keep the fields that are not given.
+def store(connection: Connection, setup: str, part: Part, *, merge: bool = False, is_exported: bool = False) -> None:
+    """Store rows, ten thousand per call; merge: existing rows keep the fields that are not given. is_exported: texts in
+    place of numbers and of true and false are read, as other systems write them.
 
     Raises the database's errors (PB001 names the row, the key and the value).
     """
+    if is_exported:
+        part = _read_texts(connection, part)
     schema, table = part.table.split(".")
     parents = None if part.parents is None else json_text(part.parents)
     for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
@@ -27,6 +32,33 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
             query = f"select {schema}.store(%s, %s, %s::jsonb, %s::jsonb, %s)"
             connection.execute(query.encode(), (setup, table, rows, parents, merge))
         parents = None
+
+
+def _read_texts(connection: Connection, part: Part) -> Part:
+    """The rows with digits, true and false in place of texts of them, by the types of the columns; an empty text in
+    place of a number is null."""
+    query = """select a.attname, t.typcategory from pg_attribute a join pg_type t on t.oid = a.atttypid
+                where a.attrelid = %s::regclass and a.attnum > 0 and t.typcategory = any ('{N,B}')"""
+    kinds = dict(connection.execute(query, [part.table]).fetchall())
+    rows = [
+        {key: read_text(entry, kinds[key]) if key in kinds else entry for key, entry in row.items()}
+        for row in part.rows
+    ]
+    return Part(part.table, rows, part.parents)
+
+
+def read_text(entry: Any, kind: str) -> Any:
+    """The number (N) or the truth (B) that a text states; any other value unchanged."""
+    if not isinstance(entry, str):
+        return entry
+    text = entry.strip()
+    if kind == "B":
+        return {"true": True, "false": False}.get(text.lower(), entry)
+    if not text:
+        return None
+    if not _NUMBER.fullmatch(text):
+        return entry
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
 def stream(connection: Connection, setup: str, table: str) -> Iterator[Row]:

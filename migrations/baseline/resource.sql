@@ -406,6 +406,17 @@ create table resource.link (
 );
 comment on constraint link_closeness_allowed on resource.link is '0 (best) to 11 (worst), or -1 (blocked)';
 
+--: Records of the last load of each export of another system (broker load --cric-queues and the like).
+create table resource.loaded_record (
+  setup     text not null references resource.setup on delete cascade,
+  export    text not null,  --: Option of broker load, such as cric-queues.
+  record    text not null,  --: Name of the record, such as that of a queue; of a link, SRC:DST.
+  loaded_at timestamptz not null default now(),  --: When the record was last loaded.
+  --: Reason why the last load could not read the record, whose row stays as it was loaded before; null = it could.
+  stale     text,
+  primary key (setup, export, record)
+);
+
 --: Software that a queue publishes (software-check.md); the queue ALL has the sources of containers.
 create table resource.software (
   setup         text not null references resource.setup on delete cascade,

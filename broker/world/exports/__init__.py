@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 
+import psycopg
+
 from broker.database import Connection
-from broker.errors import BadRequest
-from broker.known_exports import EXPORTS, is_like, recognise
+from broker.errors import BadRequest, BrokerError
+from broker.known_exports import EXPORTS, is_foreign, is_like, recognise
 from broker.world import SECTIONS, tables
 from broker.world import load as load_worlds
 from broker.world.exports import counts, cric, dirac, jedi, rucio
 from broker.world.exports.files import read
+from broker.world.exports.last_load import settle
 from broker.world.exports.made import Made
+from broker.world.exports.records import name_of, records_of, refusal
 from broker.world.shape import Part, Reading
 
 __all__ = ["EXPORTS", "Imported", "load", "read"]
@@ -33,6 +37,14 @@ _KEYS = {
 }  # fmt: skip
 """Tables in which an import changes only its own columns, with their keys."""
 
+_NAMED = {
+    "cric-queues": ("queue",), "cric-sites": ("nucleus",), "cric-storages": ("storage",),
+    "cric-closeness": ("src", "dst"), "software": ("queue",),
+}  # fmt: skip
+"""Exports that make rows, and the columns that name a row of their first table."""
+
+_WITHOUT_REQUIRED_FIELDS = ("cric-sites", "cric-storage-states", "network-metrics", "jedi-tasks")
+_TENTH = 10  # at most this part of the records may be left out without force; one may always be
 _OWNERS = {
     "queues": ("resource.queue", "queue", "cric-queues"),
     "storages": ("resource.storage", "storage", "cric-storages"),
@@ -45,13 +57,14 @@ _SHOWN = 3  # number of left-out entries that are named
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import: the rows of its export, left-out fields (lenient only), and data that the export
-    lacks."""
+    """The result of an import: the rows of its export, left-out fields (lenient only), records and data that are
+    lacking, in words, and the names of the records that were loaded."""
 
     rows: int
     ignored: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
     jobs: int = 0
+    names: set[str] = field(default_factory=set)
 
 
 def load(
@@ -62,36 +75,83 @@ def load(
     *,
     lenient: bool = False,
     tenant: str | None = None,
+    is_whole: bool = True,
+    force: bool = False,
 ) -> Imported:
-    """Load an export (a key of catalogue.EXPORTS) into a setup, all or nothing. Raises BadRequest for a file of another
-    kind, for a wrong format, naming the place, and for unknown fields of software (`lenient` leaves them out); raises
-    the database's errors for wrong values. tenant: the Setup or the VO of DIRAC whose TaskQueues are loaded.
+    """Load an export (a key of catalogue.EXPORTS) into a setup. A record that cannot be read is left out and named in
+    `lacking`, and its row of the last load stays; records that are no longer in the export are removed. tenant: the
+    Setup or the VO of DIRAC whose TaskQueues are loaded. is_whole: whether the value is the whole export; of a part,
+    nothing is removed. Nothing is loaded, with BadRequest, from a file of another kind; of another format, naming the
+    place; if nothing was read, more than a tenth of the records cannot be read, or more than a fifth would disappear
+    (`force` loads these); and for unknown fields of software (`lenient` leaves them out).
     """
     _require_kind(export, value)
     if export == "dirac":
         value = dirac.of_tenant(export, value, tenant)
     with connection.transaction():
-        if export in _MADE:
-            return _load_made(connection, _MADE[export](export, value), setup)
-        query = "select (resource.describe_setup(%s)).clock"
-        [(clock,)] = connection.execute(query, [setup]).fetchall()
-        reading = Reading(lambda: clock.astimezone(UTC))
-        parts = list(_ROLES.get(export, _unchanged)(connection, setup, cric.READ[export](export, value, reading)))
-        if reading.ignored and not lenient:
-            raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
-        for part in parts:
-            tables.store(connection, setup, _over_what_is_there(connection, setup, part))
-        return Imported(len(parts[0].rows), reading.ignored)
+        imported, bad = _load_readable(connection, export, value, setup, force=force)
+        if imported.ignored and not lenient:
+            raise BadRequest(f"not known here: {', '.join(imported.ignored)}", "--lenient leaves them out")
+        if not imported.rows and not force:
+            raise BadRequest("nothing was read from it", f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
+        imported.lacking[:0] = [f"left out, cannot be read: {name}: {reason}" for name, reason in bad.items()]
+        imported.lacking.extend(settle(connection, setup, export, imported.names, bad, is_whole=is_whole, force=force))
+        return imported
+
+
+def _load_readable(
+    connection: Connection, export: str, value: Any, setup: str, *, force: bool
+) -> tuple[Imported, Mapping[str, str]]:
+    """Load the records that can be read; also return the others, by their names, with the reasons."""
+
+    def attempt(some: Any, *, keep: bool = False) -> Imported:
+        with connection.transaction(force_rollback=not keep):
+            return _store(connection, export, some, setup)
+
+    try:
+        return attempt(value, keep=True), {}
+    except (BrokerError, psycopg.Error) as error:
+        refusal(error)
+        records = records_of(export, value)
+        bad = dict(records.bad(attempt)) if records else {}
+        if not records or not bad:
+            raise
+        if len(bad) == len(records.entries):
+            raise next(iter(bad.values())) from None
+    named = {name_of(place, record): bad[place].message for place, record in records.entries if place in bad}
+    if 1 < len(bad) > len(records.entries) / _TENTH and not force:
+        name, reason = next(iter(named.items()))
+        fault = f"{len(bad):,} of {len(records.entries):,} records cannot be read, such as {name}: {reason}"
+        raise BadRequest(fault, "mend the export, or leave them out with --force")
+    return attempt(records.without(bad).value(), keep=True), named
+
+
+def _store(connection: Connection, export: str, value: Any, setup: str) -> Imported:
+    """Store an export all of whose records can be read."""
+    if export in _MADE:
+        return _load_made(connection, _MADE[export](export, value), setup)
+    query = "select (resource.describe_setup(%s)).clock"
+    [(clock,)] = connection.execute(query, [setup]).fetchall()
+    reading = Reading(lambda: clock.astimezone(UTC))
+    parts = list(_ROLES.get(export, _unchanged)(connection, setup, cric.READ[export](export, value, reading)))
+    for part in parts:
+        tables.store(connection, setup, _over_what_is_there(connection, setup, part), is_exported=True)
+    names = {":".join(row[key] for key in _NAMED[export]) for row in parts[0].rows} if export in _NAMED else set()
+    number = len(value) if export == "cric-sites" else len(parts[0].rows)
+    return Imported(number, reading.ignored, names=names)
 
 
 def _require_kind(export: str, value: Any) -> None:
-    """Refuse a file that is another export, or a world."""
+    """Refuse a file that is another export, or a world, or is foreign where no field is required."""
     if isinstance(value, dict) and value and all(name in SECTIONS or name in ("setup", "vo", "now") for name in value):
         raise BadRequest(f"this is a world, not {EXPORTS[export].what}", "give it without an option: broker load FILE")
     found = recognise(value)
     if found is not None and found.name != export and not is_like(value, EXPORTS[export]):
         hint = f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}"
         raise BadRequest(f"this looks like {found.what}, not {EXPORTS[export].what}", hint)
+    if export in _WITHOUT_REQUIRED_FIELDS and is_foreign(value, EXPORTS[export]):
+        fault = f"this is not {EXPORTS[export].what}: it has none of {', '.join(sorted(EXPORTS[export].marks))}"
+        raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
 
 
 def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
@@ -106,8 +166,9 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
             names = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
             number = f"1 {section[:-1]} is" if len(unknown) == 1 else f"{len(unknown):,} {section} are"
             lacking.append(f"{number} not loaded and left out: {names} ({EXPORTS[owner].option})")
-    loaded = load_worlds(connection, [world], setup, merge=True)
-    return Imported(made.rows, [], lacking, loaded.task_jobs)
+    loaded = load_worlds(connection, [world], setup, merge=True, is_exported=True)
+    loaded_names = {name for section in made.only_known for name in world[section]}
+    return Imported(made.rows, [], lacking, loaded.task_jobs, loaded_names)
 
 
 def _roles_of_sites(connection: Connection, setup: str, parts: Iterable[Part]) -> Iterator[Part]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.world.exports.made import Made, data_of, integer, rows_of
+from broker.world.exports.made import Made, data_of, integer, once, rows_of
 from broker.world.shape import Row, entries, require
 
 _HOURS = 3  # the rules read the requests of the last hours
@@ -26,6 +26,7 @@ def pilots(name: str, value: Any) -> Made:
     """Requests of pilots of the last three hours. Queues ANALY_* count requests of analysis, other queues those of
     production."""
     found: dict[str, Row] = {}
+    seen: set[str] = set()
     data = data_of(name, value)
     if isinstance(data, dict) and all(isinstance(entry, dict) for entry in data.values()):
         rows = [(where, {"site": queue, **_small(row)}) for where, queue, row in entries(name, data)]
@@ -39,6 +40,7 @@ def pilots(name: str, value: Any) -> Made:
         flag = "analysis" if str(queue).startswith("ANALY_") else "production"
         if row.get("flag") not in (None, flag):
             continue
+        once(name, str(queue), seen)
         if "getjob" not in row:
             raise BadRequest(f"{where} has no getJob", "the columns are site, getJob, updateJob, flag and hours")
         found[str(queue)] = {
@@ -113,13 +115,14 @@ def _is_resource_type(name: str) -> bool:
 
 
 def _leaves(where: str, value: Any, path: Sequence[str]) -> Iterator[tuple[str, Sequence[str], int]]:
-    """The numbers of nested objects, with the names above them."""
+    """The numbers of nested objects, with the names above them; a null is no count."""
     if not path or isinstance(value, dict):
         for at, key, below in entries(where, value):
             yield from _leaves(at, below, (*path, key))
     else:
-        require(int, where, value)
-        yield where, path, value
+        count = integer(where, value)
+        if count is not None:
+            yield where, path, count
 
 
 def _small(row: Any) -> Row:

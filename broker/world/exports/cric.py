@@ -23,8 +23,8 @@ from typing import Any
 
 from broker.errors import BadRequest
 from broker.world import resources
-from broker.world.exports.made import Made, integer
-from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, names, require, wrong
+from broker.world.exports.made import Made, integer, number, once
+from broker.world.shape import Part, Reading, Row, elements, entries, names, require, wrong
 
 FRESH = timedelta(minutes=60)
 """Older metrics are not read: rules/network.md."""
@@ -56,6 +56,8 @@ def queues(name: str, value: Any, reading: Reading) -> Iterator[Part]:
         records[queue] = record | {key: None for key in empty if key not in _TEXTS}
         if record.get("atlas_site"):
             records[queue]["panda_site"] = record["atlas_site"]
+        if record.get("astorages") == []:
+            records[queue].pop("astorages")  # an empty object
         require(str, f"{where}.status", record.get("status"))
     yield from resources.described_queues(name, records, reading)
 
@@ -136,9 +138,7 @@ def _number(where: str, row: Mapping[str, Any]) -> Any:
     key = where.rpartition(".")[2]
     if key not in row:
         raise BadRequest(f"{where} is missing", "the export has another shape than broker/docs/how-to/import.md shows")
-    if row[key] is not None:
-        require(NUMBER, where, row[key])
-    return row[key]
+    return number(where, row[key])
 
 
 def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
@@ -181,12 +181,15 @@ def _fresh(where: str, figures: Any, reading: Reading) -> Row:
 
 
 def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:
-    """Records by name: the entries of an object, or a list of records with their name in one of the keys."""
+    """Records by name: the entries of an object, or a list of records with their name in one of the keys. Raises
+    BadRequest for a name that stands twice in a list."""
     if isinstance(value, list):
+        seen: set[str] = set()
         for where, record in elements(name, value):
             require(dict, where, record)
             named = next((record[key] for key in keys if record.get(key)), None)
             require(str, f"{where}.{keys[0]}", named)
+            once(name, str(named), seen)
             yield where, str(named), record
     else:
         for where, key, record in entries(name, value):

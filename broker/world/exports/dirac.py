@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.world.exports.made import Made, integer, rows_of
+from broker.world.exports.made import Made, integer, once, rows_of
 from broker.world.shape import Row, require
 
 _CONDITIONS = ("Sites", "GridCEs", "BannedSites", "Platforms", "JobTypes", "Tags")
@@ -65,8 +65,11 @@ def task_queues(name: str, value: Any) -> Made:
     if missing:
         hint = "dump all tables of TaskQueueDB; the file of an empty table may be empty"
         raise BadRequest(f"{name} has no table {', '.join(missing)}", hint)
-    found = {
-        _id(where, row): {
+    seen: set[str] = set()
+    found = {}
+    for where, row in rows_of(f"{name}.tq_TaskQueues", tables["tq_taskqueues"]):
+        once(f"{name}.tq_TaskQueues", f"TaskQueue {_id(where, row)}", seen)
+        found[_id(where, row)] = {
             "requirements": {
                 "Owner": row.get("owner", row.get("ownerdn")),
                 "OwnerGroup": row.get("ownergroup"),
@@ -75,8 +78,6 @@ def task_queues(name: str, value: Any) -> Made:
             "enabled": (integer(f"{where}.Enabled", row.get("enabled", 1)) or 0) >= 1,
             "jobs": [],
         }
-        for where, row in rows_of(f"{name}.tq_TaskQueues", tables["tq_taskqueues"])
-    }
     for condition in (*_CONDITIONS, *_OLDER):
         table = f"tq_TQTo{condition}"
         for where, row in rows_of(f"{name}.{table}", tables.get(table.lower(), [])):

@@ -137,8 +137,8 @@ def _columns(where: str, row: Row, task_id: int) -> Row:
         for column, field in _BY_COLUMN.items()
         if column in row and not (row[column] is None and field in _NEVER_NULL)
     }
-    if isinstance(task.get("task_priority"), int):
-        task.setdefault("current_priority", task["task_priority"])
+    if (priority := integer(f"{where}.taskPriority", task.get("task_priority"))) is not None:
+        task.setdefault("current_priority", priority)
     parent = integer(f"{where}.parent_tid", row.get("parent_tid"))
     if "parent_tid" in row:
         task["parent"] = None if parent == task_id else parent

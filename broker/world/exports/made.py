@@ -6,7 +6,8 @@ from typing import Any
 
 from broker.errors import BadRequest
 from broker.json_text import json_text
-from broker.world.shape import Row, require
+from broker.world import tables
+from broker.world.shape import NUMBER, Row, require
 
 
 @dataclass
@@ -47,6 +48,22 @@ def integer(where: str, value: Any) -> int | None:
         return int(value)
     require(int, where, value)
     return int(value)
+
+
+def number(where: str, value: Any) -> int | float | None:
+    """A number, also as text; null and an empty text count as missing."""
+    if isinstance(value, str):
+        value = tables.read_text(value, "N")
+    if value is not None:
+        require(NUMBER, where, value)
+    return value  # type: ignore[no-any-return]
+
+
+def once(name: str, record: str, seen: set[str]) -> None:
+    """Refuse a record that stands in an export twice; seen: those before it."""
+    if record in seen:
+        raise BadRequest(f"{name}: {record} stands here twice", "leave the newer one")
+    seen.add(record)
 
 
 def name_of_did(name: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.world.exports.made import Made, integer, name_of_did, rows_of
+from broker.world.exports.made import Made, integer, name_of_did, once, rows_of
 from broker.world.shape import Row, elements, entries, require
 
 _GB = 1024**3  # PanDA counts storage space in these GB
@@ -26,10 +26,11 @@ def replicas(name: str, value: Any) -> Made:
     """Datasets with their files, and the storages where they are available; a storage with all files is complete."""
     files: dict[str, dict[str, Row]] = {}
     held: dict[str, dict[str, list[str]]] = {}
-    total = 0
+    seen: set[str] = set()
     for where, dataset, given in _files(name, value):
         lfn, size = given.get("name"), integer(f"{where}.bytes", given.get("bytes"))
         require(str, f"{where}.name", lfn)
+        once(name, f"file {lfn} of {dataset}", seen)
         row: Row = {"lfn": lfn, "size": size or 0}
         events = integer(f"{where}.events", given.get("events"))
         files.setdefault(dataset, {})[str(lfn)] = row | ({} if events is None else {"nevents": events})
@@ -39,7 +40,6 @@ def replicas(name: str, value: Any) -> Made:
         for _, rse, _pfns in entries(f"{where}.rses", given.get("rses") or {}):
             if str(states.get(rse, "AVAILABLE")).upper() in _AVAILABLE:
                 places.setdefault(rse, []).append(str(lfn))
-        total += 1
     datasets = {
         dataset: {
             "files": list(of_dataset.values()),
@@ -50,7 +50,7 @@ def replicas(name: str, value: Any) -> Made:
         }
         for dataset, of_dataset in files.items()
     }
-    return Made({"datasets": datasets}, total)
+    return Made({"datasets": datasets}, len(seen))
 
 
 def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
@@ -61,6 +61,7 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
                 require(dict, where, given)
                 yield where, name_of_did(dataset), given
         return
+    scopes: dict[str, str] = {}
     for where, given in elements(name, value if isinstance(value, list) else [value]):
         require(dict, where, given)
         parents = given.get("parents")
@@ -69,6 +70,9 @@ def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
             raise BadRequest(fault, 'ask Rucio with resolve_parents, or give {"SCOPE:DATASET": [files]}')
         for at, parent in elements(f"{where}.parents", parents):
             require(str, at, parent)
+            if scopes.setdefault(name_of_did(parent), parent) != parent:
+                fault = f"{name} has dataset {name_of_did(parent)} in two scopes"
+                raise BadRequest(fault, "datasets are known by their names without the scope: load one of them")
             yield where, name_of_did(parent), given
 
 
@@ -76,10 +80,11 @@ def datasets(name: str, value: Any) -> Made:
     """Replicas of datasets, with the available and the total files and bytes. A count of files that is null or missing
     is 0: a copy of which nothing is known is not complete."""
     found: dict[str, Row] = {}
-    total = 0
+    seen: set[str] = set()
     for where, row in rows_of(name, value):
         for key in ("name", "rse"):
             require(str, f"{where}.{key}", row.get(key))
+        once(name, f"the replica of {name_of_did(row['name'])} at {row['rse']}, whatever its scope,", seen)
         numbers = {
             "found": integer(f"{where}.available_length", row.get("available_length")) or 0,
             "total": integer(f"{where}.length", row.get("length")) or 0,
@@ -88,14 +93,15 @@ def datasets(name: str, value: Any) -> Made:
         }
         replica = {key: number for key, number in numbers.items() if number is not None}
         found.setdefault(name_of_did(row["name"]), {"replicas": {}})["replicas"][row["rse"]] = replica
-        total += 1
-    return Made({"datasets": found}, total)
+    return Made({"datasets": found}, len(seen))
 
 
 def usage(name: str, value: Any) -> Made:
     """The space of storages in GB: free, total, expired, to be kept free, and not available."""
     found: dict[str, Row] = {}
+    seen: set[str] = set()
     for where, rse, source, row in _usages(name, value):
+        once(name, f"source {source} of {rse}", seen)
         of_storage = found.setdefault(rse, {})
         if source == "storage":
             used, free, total = (_gigabytes(f"{where}.{key}", row.get(key)) for key in ("used", "free", "total"))

@@ -3,7 +3,7 @@ language sql stable as $$
   select resource.table_of_world('resource', p_table,
     '{resource_type,queue,queue_activity,queue_storage,slot,nucleus,storage,link,'
     'software,software_tag,architecture_level,worker_gpu,share,account,queue_lock,'
-    'instance_type}')
+    'instance_type,loaded_record}')
 $$;
 
 comment on function resource.world_table(text) is
