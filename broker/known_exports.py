@@ -103,7 +103,7 @@ EXPORTS: Mapping[str, Export] = {
             "PanDA's network metrics, latest.json",
             ("http://atlas-adc-netmetrics-lb.cern.ch/metrics/latest.json",),
             '`{"SRC:DST": {files: {queued: {ACTIVITY: {latest, timestamp}}}, mbps: {SYSTEM: {1h, 1d, 1w, '
-            "timestamp}}}}`. Figures older than an hour are not read.",
+            "timestamp}}}}`. Figures count for an hour.",
             "files mbps queued",
         ),
         _export(

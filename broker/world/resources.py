@@ -300,7 +300,11 @@ SECTIONS = {
         described=[Described("resource.storage", "", _STORAGE)],
     ),
     "links": listed(
-        "resource.link", fields("src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w"),
+        "resource.link",
+        fields(
+            "src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w",
+            times="queued_at queued_express_at mbps_at",
+        ),
         "`[{...}]`, by their src and dst",
     ),
     "software": Section(

@@ -402,6 +402,9 @@ create table resource.link (
   --: Throughput of the last week (MB/s).
   mbps_1w        float8 check (mbps_1w > -1e15 and mbps_1w < 1e15)
     constraint link_mbps_1w_allowed check (mbps_1w >= 0),
+  queued_at         timestamptz,  --: When queued was measured; null = it does not expire.
+  queued_express_at timestamptz,  --: When queued_express was measured; null = it does not expire.
+  mbps_at           timestamptz,  --: When the throughput was measured; null = it does not expire.
   primary key (setup, src, dst)
 );
 comment on constraint link_closeness_allowed on resource.link is '0 (best) to 11 (worst), or -1 (blocked)';

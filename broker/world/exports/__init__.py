@@ -138,7 +138,10 @@ def _store(connection: Connection, export: str, value: Any, setup: str) -> Impor
         tables.store(connection, setup, _over_what_is_there(connection, setup, part), is_exported=True)
     names = {":".join(row[key] for key in _NAMED[export]) for row in parts[0].rows} if export in _NAMED else set()
     number = len(value) if export == "cric-sites" else len(parts[0].rows)
-    return Imported(number, reading.ignored, names=names)
+    lacking = []
+    if export == "network-metrics" and number and cric.are_old(parts[0].rows, reading):
+        lacking.append("all figures are older than an hour: brokerage reads none of them")
+    return Imported(number, reading.ignored, lacking, names=names)
 
 
 def _require_kind(export: str, value: Any) -> None:

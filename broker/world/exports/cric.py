@@ -27,7 +27,7 @@ from broker.world.exports.made import Made, integer, number, once
 from broker.world.shape import Part, Reading, Row, elements, entries, names, require, wrong
 
 FRESH = timedelta(minutes=60)
-"""Older metrics are not read: rules/network.md."""
+"""Age up to which metrics count: rules/network.md."""
 
 _ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
 _SYSTEMS = ("rucio", "dashb", "fts")
@@ -142,7 +142,8 @@ def _number(where: str, row: Mapping[str, Any]) -> Any:
 
 
 def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
-    """Queued files and throughput (MB/s) of links, unless they are older than an hour by the setup's clock."""
+    """Queued files and throughput (MB/s) of links, with the times at which they were measured: brokerage does not read
+    figures that are older than an hour."""
     rows: list[Row] = []
     for where, link, given in entries(name, value):
         src, colon, dst = link.partition(":")
@@ -154,15 +155,30 @@ def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
         row: Row = {"src": src, "dst": dst}
         for activity, column in _ACTIVITIES.items():
             at = f"{where}.files.queued.{activity}"
-            if figures := _fresh(at, queued.get(activity), reading):
-                row[column] = _number(f"{at}.latest", figures)
+            if figures := _object(at, queued.get(activity)):
+                row |= {column: _number(f"{at}.latest", figures), f"{column}_at": _time(at, figures, reading)}
         systems = _object(f"{where}.mbps", given.get("mbps"))
-        fresh = ((at := f"{where}.mbps.{system}", _fresh(at, systems.get(system), reading)) for system in _SYSTEMS)
-        at, means = next((found for found in fresh if found[1]), ("", {}))
-        row |= {column: _number(f"{at}.{mean}", means) for mean, column in _MEANS.items() if mean in means}
+        measured = [
+            (at, figures)
+            for system in _SYSTEMS
+            if (figures := _object(at := f"{where}.mbps.{system}", systems.get(system)))
+        ]
+        if measured:
+            best = next((one for one in measured if _is_fresh(*one, reading)), measured[0])
+            row |= {
+                column: _number(f"{best[0]}.{mean}", best[1]) if mean in best[1] else None
+                for mean, column in _MEANS.items()
+            }
+            row["mbps_at"] = _time(*best, reading)
         if len(row) > 2:
             rows.append(row)
     yield Part("resource.link", rows)
+
+
+def are_old(rows: Iterable[Row], reading: Reading) -> bool:
+    """Whether all figures of links are older than FRESH."""
+    times = [row[key] for row in rows for key in row if key.endswith("_at")]
+    return all(at is not None and datetime.fromisoformat(at) < reading.clock() - FRESH for at in times)
 
 
 def _object(where: str, value: Any) -> Row:
@@ -171,13 +187,15 @@ def _object(where: str, value: Any) -> Row:
     return value or {}
 
 
-def _fresh(where: str, figures: Any, reading: Reading) -> Row:
-    """Figures that are not older than FRESH; without a timestamp they count as fresh."""
-    found = _object(where, figures)
-    at = reading.time(f"{where}.timestamp", found.get("timestamp"))
-    if at is not None and datetime.fromisoformat(at) <= reading.clock() - FRESH:
-        return {}
-    return found
+def _time(where: str, figures: Row, reading: Reading) -> str | None:
+    """The time at which figures were measured; null: they do not expire."""
+    return reading.time(f"{where}.timestamp", figures.get("timestamp"))
+
+
+def _is_fresh(where: str, figures: Row, reading: Reading) -> bool:
+    """Whether figures are not older than FRESH; without a timestamp they count as fresh."""
+    at = _time(where, figures, reading)
+    return not are_old([{"mbps_at": at}], reading)
 
 
 def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:

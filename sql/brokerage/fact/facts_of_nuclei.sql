@@ -7,8 +7,7 @@ language sql stable as $$
     select n.nucleus from resource.nucleus n where n.setup = p_setup
   ), backlog as materialized (
     select l.dst as nucleus, sum(coalesce(l.queued, 0)) as queued
-      from resource.link l
-     where l.setup = p_setup
+      from brokerage.link_figures(p_setup) l
      group by l.dst
   ), work as materialized (
     select w.nucleus, sum(w.work) as work

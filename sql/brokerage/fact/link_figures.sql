@@ -1,4 +1,5 @@
--- network.md, Fresh metrics. The clock decides at the decision, not at the load: a feed that stopped goes stale here, too.
+-- network.md, throughput-part. The clock decides at the decision, not at the load: figures of a feed that stopped grow
+-- old here, too.
 create or replace function brokerage.link_figures(p_setup text)
 returns table (src text, dst text, closeness float8, queued float8, queued_express float8, mbps float8)
 language sql stable as $$

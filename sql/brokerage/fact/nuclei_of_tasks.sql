@@ -10,7 +10,7 @@ create or replace function brokerage.nuclei_of_tasks(
 language sql stable as $$
   with link as materialized (
     select l.dst, sum(coalesce(l.queued, 0)) as queued, sum(coalesce(l.queued_express, 0)) as queued_express
-      from resource.link l where l.setup = p_setup group by l.dst
+      from brokerage.link_figures(p_setup) l group by l.dst
   ), located as materialized (
     select i.task_id, count(f.lfn) as files, sum(f.size) as bytes
       from workload.task_dataset i

@@ -31,10 +31,10 @@ language sql stable as $$
          coalesce(u.storage_site = n.nucleus, false), l.closeness,
          case when l.src is not null then coalesce(l.queued, 0) end::float8,
          case when l.src is not null then coalesce(l.queued_express, 0) end::float8,
-         coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w)
+         l.mbps
     from nucleus n
    cross join queue u
-    left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
+    left join brokerage.link_figures(p_setup) l on l.dst = n.nucleus and l.src = u.storage_site
     left join sharing o on o.nucleus = n.nucleus and o.queue = u.queue
 $$;
 

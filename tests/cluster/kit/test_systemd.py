@@ -85,7 +85,7 @@ def test_the_import_loads_all_or_nothing(dsn: str, db: Db, tmp_path: Path, warm:
         "CRIC_STORAGES": '{"SITEA_DATADISK": {"state": "ACTIVE", "site": "SITEA", "type": "DATADISK", "token": "T",'
                          ' "is_tape": false}}',
         "CRIC_CLOSENESS": '[{"src": "SITEA", "dst": "SITEB", "closeness": 3}]',
-        "NETWORK_METRICS": '{"SITEA:SITEB": {"closeness": {"latest": 3}}}',
+        "NETWORK_METRICS": '{"SITEA:SITEB": {"mbps": {"rucio": {"1h": 3}}}}',
     }  # fmt: skip
     environment = {
         "BROKER_DSN": dsn,

@@ -136,13 +136,37 @@ def test_unknown_fields_of_software_are_left_out_and_named(db: Connection) -> No
     assert held(db)["software"] == {"A": {"cvmfs": ["atlas"]}}
 
 
-def test_recent_network_metrics_become_links(db: Connection) -> None:
-    world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3}]}])
-    assert exports.load(db, "network-metrics", METRICS).rows == 2
-    assert held(db)["links"] == [
-        {"src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 12, "mbps_1h": 2.5, "mbps_1w": 1.5},
-        {"src": "CERN", "dst": "AGLT2", "mbps_1d": 4},
-    ]
+def test_network_metrics_become_links_with_their_times(db: Connection) -> None:
+    world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3, "mbps_1d": 9}]}])
+    imported = exports.load(db, "network-metrics", METRICS)
+    assert (imported.rows, imported.lacking) == (3, [])
+    found = {f"{link['src']}:{link['dst']}": link for link in held(db)["links"]}
+    first = found["AGLT2:CERN"]
+    assert first.pop("queued_express_at") == "2026-04-01T10:59:00+00:00"
+    assert first == {
+        "src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 12, "queued_express": 3, "mbps_1h": 2.5,
+        "mbps_1w": 1.5, "queued_at": "2026-04-01T11:30:00+00:00", "mbps_at": "2026-04-01T12:00:00+00:00",
+    }  # fmt: skip
+    assert found["CERN:AGLT2"] == {"src": "CERN", "dst": "AGLT2", "mbps_1d": 4}
+
+
+def test_figures_grow_old_after_they_were_loaded(db: Connection) -> None:
+    world.load(db, [{"now": NOW}])
+    exports.load(db, "network-metrics", METRICS)
+    query = """select src || ':' || dst, queued, queued_express, mbps from brokerage.link_figures('default')
+                order by src collate "C" """
+    old = ("OLD:AGLT2", None, None, None)
+    assert db.execute(query).fetchall() == [("AGLT2:CERN", 12, None, 2.5), ("CERN:AGLT2", None, None, 4), old]
+    db.execute("select resource.set_clock('default', '2026-04-01T12:30:01Z')")
+    assert db.execute(query).fetchall() == [("AGLT2:CERN", None, None, 2.5), ("CERN:AGLT2", None, None, 4), old]
+    db.execute("select resource.set_clock('default', '2026-04-01T13:00:01Z')")
+    assert db.execute(query).fetchall() == [("AGLT2:CERN", None, None, None), ("CERN:AGLT2", None, None, 4), old]
+
+
+def test_a_file_of_old_figures_alone_is_named(db: Connection) -> None:
+    world.load(db, [{"now": NOW}])
+    imported = exports.load(db, "network-metrics", {"OLD:AGLT2": METRICS["OLD:AGLT2"]})
+    assert imported.lacking == ["all figures are older than an hour: brokerage reads none of them"]
 
 
 @pytest.mark.parametrize(("export", "value", "named"), [

@@ -37,7 +37,7 @@ SCRATCH = [0, None, 511, 512, 513, 1024, 1025, 1536, 1537, 2048, 2049, 4096, 819
 RATES = [0, 0.5, 1, 1.1, 2, 2.5, 10, 10.5, 20, 21, 50, 50.5, 75, 76, 100, 100.5, 200, 200.5, None]
 QUEUED = [0, 1, 149, 150, 151, 299, 300, 301, None]
 COUNTS = [0, 1, 2, 10, 40, 41, 99, 100, 101, 200]
-REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full", "empty", "unknown"]
+REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full"]
 
 POLICIES = [
     "type=evgensimul:100%", "type=evgen:100%,type=simul:100%,type=any:0%", "type=simul:0%",
