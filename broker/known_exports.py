@@ -163,12 +163,12 @@ EXPORTS: Mapping[str, Export] = {
             "PanDA's counts of jobs by queue",
             (
                 f"{_PANDA}/statistics/active_job_detailed_stats_by_site",
-                "select computingSite, jobStatus, gshare, resource_type, prodSourceLabel, njobs"
-                " from ATLAS_PANDA.JOBS_SHARE_STATS",
+                "select computingSite, jobStatus, gshare, resource_type, prodSourceLabel, nucleus, njobs, ncores,"
+                " prorated_diskio_avg from ATLAS_PANDA.JOBS_SHARE_STATS",
             ),
             "`{QUEUE: {STATUS: jobs}}`, with a level of resource types, of labels, or both between; or rows "
-            "with computingSite, jobStatus, njobs and, if present, gshare, resource_type, "
-            "prodSourceLabel. Only rows have shares.",
+            "with computingSite, jobStatus, njobs and, if present, gshare, resource_type, prodSourceLabel, nucleus, "
+            "ncores and prorated_diskio_avg. Only rows have shares. Jobs without a queue are left out.",
             "activated assigned computingsite jobstatus njobs",
         ),
         _export(

@@ -5,19 +5,22 @@
 | pilots | {queue: {getJob, updateJob}}, or rows of SiteData: site, getJob, updateJob, flag, hours |
 | workers | {queue: {harvester: {label: {resource type: {status: workers}}}}} |
 | job-counts | {queue: ... {status: jobs}}, with a level for the resource type, the label, both or none |
-| | rows: computingSite, jobStatus, njobs, and, if present, gshare, resource_type, prodSourceLabel |
+| | rows: computingSite, jobStatus, njobs, and as far as they are there gshare, resource_type, prodSourceLabel, |
+| | nucleus, ncores, prorated_diskio_avg |
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.world.exports.made import Made, data_of, integer, once, rows_of
+from broker.world.exports.made import Made, data_of, integer, number, once, rows_of
 from broker.world.shape import Row, entries, require
 
 _HOURS = 3  # the rules read the requests of the last hours
 _ENDED = frozenset(("finished", "failed", "cancelled", "closed"))
+_NO_QUEUE = (None, "", "None", "null")  # as JSON, CSV and trees of counts write a job without a queue
 _UNITS = ("SCORE", "MCORE", "HIMEM", "VHIMEM", "UNDEFINED")
 _DEEPEST = 3  # levels between the queue and its numbers
 
@@ -54,24 +57,30 @@ def workers(name: str, value: Any) -> Made:
     found: dict[str, Row] = {}
     for where, queue, given in entries(name, data_of(name, value)):
         sums: Counter[str] = Counter(running=0, submitted=0)
-        for at, path, number in _leaves(where, given, ()):
+        for at, path, count in _leaves(where, given, ()):
             if len(path) != 4:
                 fault = f"{at} stands {len(path)} levels below its queue"
                 raise BadRequest(fault, "workers are {queue: {harvester: {label: {resource type: {status: workers}}}}}")
-            sums[path[-1]] += number
+            sums[path[-1]] += count
         found[queue] = {"workers": {status: sums[status] for status in ("running", "submitted")}}
     return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))
 
 
 def jobs(name: str, value: Any) -> Made:
-    """Jobs by queue, status and further labels of the counts. Ended jobs are left out: no rule reads them."""
+    """Jobs by queue, status and further labels of the counts, with their cores and the mean disk IO of a job. Ended
+    jobs are left out: no rule reads them. So are jobs without a queue."""
     data = data_of(name, value)
-    sums: Counter[tuple[tuple[str, Any], ...]] = Counter()
-    for row, number in _counted_rows(name, data) if isinstance(data, list) else _counted_tree(name, data):
-        if row["status"] not in _ENDED:
-            sums[tuple(row.items())] += number
-    made = [dict(row) | {"njobs": number} for row, number in sums.items()]
+    sums: dict[tuple[tuple[str, Any], ...], _Sum] = {}
+    without_queue = 0
+    for row, figures in _counted_rows(name, data) if isinstance(data, list) else _counted_tree(name, data):
+        if row["queue"] in _NO_QUEUE:
+            without_queue += figures.njobs
+        elif row["status"] not in _ENDED:
+            sums.setdefault(tuple(row.items()), _Sum()).add(figures)
+    made = [dict(row) | figures.row() for row, figures in sums.items()]
     lacking = []
+    if without_queue:
+        lacking.append(f"{without_queue:,} jobs have no queue, and are left out")
     if made and not any(row.get("gshare") for row in made):
         lacking.append(
             "counts of jobs name no global share: rules and weights of a share count no jobs;"
@@ -80,25 +89,57 @@ def jobs(name: str, value: Any) -> Made:
     return Made({"statistics": made}, len(made), lacking)
 
 
-def _counted_rows(name: str, data: Any) -> Iterator[tuple[Row, int]]:
+@dataclass
+class _Sum:
+    """Figures of jobs: their number, their cores, and the disk IO of those that have one, summed over them."""
+
+    njobs: int = 0
+    ncores: int | None = None
+    diskio: float = 0
+    with_diskio: int = 0
+
+    def add(self, other: "_Sum") -> None:
+        """Add the figures of further jobs."""
+        self.njobs += other.njobs
+        self.diskio += other.diskio
+        self.with_diskio += other.with_diskio
+        if other.ncores is not None:
+            self.ncores = (self.ncores or 0) + other.ncores
+
+    def row(self) -> Row:
+        """The figures as a world has them."""
+        cores = {} if self.ncores is None else {"ncores": self.ncores}
+        return {
+            "njobs": self.njobs,
+            **cores,
+            **({"diskio": self.diskio / self.with_diskio} if self.with_diskio else {}),
+        }
+
+
+def _counted_rows(name: str, data: Any) -> Iterator[tuple[Row, _Sum]]:
     for where, row in rows_of(name, data):
-        for column in ("computingsite", "jobstatus"):
-            require(str, f"{where}.{column}", row.get(column))
-        number = integer(f"{where}.njobs", row.get("njobs", row.get("num_of_jobs", row.get("count"))))
-        if number is None:
+        queue = row.get("computingsite")
+        if queue is not None or "computingsite" not in row:
+            require(str, f"{where}.computingsite", queue)
+        require(str, f"{where}.jobstatus", row.get("jobstatus"))
+        jobs = integer(f"{where}.njobs", row.get("njobs", row.get("num_of_jobs", row.get("count"))))
+        if jobs is None:
             raise BadRequest(f"{where} has no njobs", "the columns are computingSite, jobStatus, njobs, gshare, ...")
+        cores = integer(f"{where}.ncores", row.get("ncores"))
+        diskio = number(f"{where}.prorated_diskio_avg", row.get("prorated_diskio_avg"))
         yield (
             {
-                "queue": row["computingsite"], "gshare": row.get("gshare"), "resource_type": row.get("resource_type"),
-                "label": row.get("prodsourcelabel"), "status": row["jobstatus"],
+                "queue": queue, "gshare": row.get("gshare"), "resource_type": row.get("resource_type"),
+                "label": row.get("prodsourcelabel"), "nucleus": row.get("nucleus"), "status": row["jobstatus"],
             },
-            number,
+            _Sum(jobs, cores, (diskio or 0) * jobs, 0 if diskio is None else jobs),
         )  # fmt: skip
 
 
-def _counted_tree(name: str, data: Any) -> Iterator[tuple[Row, int]]:
-    for where, queue, given in entries(name, data):
-        for at, path, number in _leaves(where, given, ()):
+def _counted_tree(name: str, data: Any) -> Iterator[tuple[Row, _Sum]]:
+    require(dict, name, data)
+    for queue, given in data.items():
+        for at, path, jobs in _leaves(f"{name}.{queue}", given, ()):
             *between, status = path
             if len(between) >= _DEEPEST:
                 raise BadRequest(
@@ -107,7 +148,7 @@ def _counted_tree(name: str, data: Any) -> Iterator[tuple[Row, int]]:
             row: Row = {"queue": queue, "status": status}
             for level in between:
                 row["resource_type" if _is_resource_type(level) else "label"] = level
-            yield dict(sorted(row.items())), number
+            yield dict(sorted(row.items())), _Sum(jobs)
 
 
 def _is_resource_type(name: str) -> bool:

@@ -26,7 +26,7 @@ _UNSET: Mapping[str, tuple[str, Row]] = {
 }
 """Exports that add figures to rows: the section, and the figures that a record which is gone no longer has."""
 
-_FIFTH = 5  # at most this part of the records may disappear without force
+_FIFTH = 5  # at most this part of the records may disappear without force; one may always
 
 
 def settle(
@@ -47,7 +47,7 @@ def settle(
         return
     held = {row["record"]: row for row in tables.stream(connection, setup, _TABLE) if row["export"] == export}
     gone = sorted(held.keys() - set(names) - bad.keys()) if is_whole else []
-    if len(gone) * _FIFTH > len(held) and not force:
+    if 1 < len(gone) > len(held) / _FIFTH and not force:
         fault = f"{len(gone):,} of {len(held):,} records of the last load are not in it, such as {gone[0]}"
         raise BadRequest(fault, "load the whole export, or remove them with --force")
     _remove(connection, setup, export, gone)

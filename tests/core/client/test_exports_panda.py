@@ -231,6 +231,37 @@ def test_counts_of_jobs_keep_the_fields_that_split_them(db: Connection) -> None:
     ]
 
 
+def test_counts_of_jobs_keep_cores_nuclei_and_disk_io(db: Connection) -> None:
+    row = {"computingSite": "Q", "jobStatus": "running", "gshare": "MC", "nucleus": "SA", "njobs": 5, "ncores": 40}
+    rows = [
+        row | {"prorated_diskio_avg": 7000.0},
+        row | {"njobs": "15", "ncores": "120", "prorated_diskio_avg": "3000"},
+        row | {"njobs": 10, "ncores": None, "prorated_diskio_avg": None},
+        row | {"nucleus": None, "ncores": 0, "prorated_diskio_avg": 0},
+    ]
+    exports.load(db, "job-counts", rows)
+    same = {"queue": "Q", "gshare": "MC", "status": "running"}
+    assert held(db)["statistics"] == [
+        same | {"nucleus": "SA", "njobs": 30, "ncores": 160, "diskio": 4000},
+        same | {"njobs": 5, "ncores": 0, "diskio": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"computingSite": queue, "jobStatus": "defined", "njobs": 7} for queue in (None, "", "None")],
+        {"None": {"defined": 7}, "null": {"defined": 7}, "": {"defined": 7}},
+    ],
+)
+def test_jobs_without_a_queue_are_left_out(db: Connection, value: Any) -> None:
+    placed = {"computingSite": "Q", "jobStatus": "running", "njobs": 5}
+    given = [*value, placed] if isinstance(value, list) else value | {"Q": {"running": 5}}
+    imported = exports.load(db, "job-counts", given)
+    assert imported.lacking[0] == "21 jobs have no queue, and are left out"
+    assert [row["queue"] for row in held(db)["statistics"]] == ["Q"]
+
+
 @pytest.mark.parametrize(
     ("export", "value", "named"),
     [
