@@ -12,13 +12,17 @@ begin
     return format('architecture has %s characters, more than 1000', length(p_architecture));
   end if;
   if ltrim(p_architecture, E' \t\r\n') like '{%' then
-    v_json := brokerage.json_of(p_architecture);
+    v_json := brokerage.architecture_json(p_architecture);
     if v_json is null then
       return format('architecture is not JSON: %s', left(p_architecture, 100));
     end if;
-    v_problem := brokerage.architecture_shape(v_json);
+    v_problem := coalesce(brokerage.architecture_shape(v_json), brokerage.unknown_architecture_key(v_json));
     if v_problem is not null then
       return 'architecture: ' || v_problem;
+    end if;
+    v_problem := brokerage.architecture_problem(v_json ->> 'encoded_platform');
+    if v_problem is not null then
+      return v_problem;
     end if;
     v_platform := v_json ->> 'sw_platform';
     v_cpu := nullif(v_json -> 'cpu_specs', 'null');

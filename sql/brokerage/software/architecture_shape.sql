@@ -3,6 +3,7 @@ create or replace function brokerage.architecture_shape(p_json jsonb) returns te
 language sql immutable parallel safe as $$
   select format('%s is %s, not %s', v.key, v.value, v.wanted)
     from (select 'sw_platform' as key, p_json -> 'sw_platform' as value, array['string'] as kinds, 'a text' as wanted
+          union all select 'encoded_platform', p_json -> 'encoded_platform', array['string'], 'a text'
           union all select 'base_platform', p_json -> 'base_platform', array['string'], 'a text'
           union all select 'cpu_specs', p_json -> 'cpu_specs', array['array'], 'a list of objects'
           union all select 'gpu_spec', p_json -> 'gpu_spec', array['object'], 'an object'

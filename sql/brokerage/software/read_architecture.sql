@@ -1,5 +1,5 @@
 -- software-check.md, Task architecture: without # the CPU is implied; documented takes the first part of sw_platform,
--- panda2026 that of the whole text. JSON implies no CPU.
+-- panda2026 that of the whole text. JSON implies no CPU, but its encoded_platform, a text of the other form, does.
 create or replace function brokerage.read_architecture(p_architecture text, p_base_profile text) returns jsonb
 language plpgsql stable as $$
 declare
@@ -13,9 +13,12 @@ begin
     return jsonb_build_object('problem', v_problem);
   end if;
   if ltrim(p_architecture, E' \t\r\n') like '{%' then
-    v_json := p_architecture::jsonb;
-    return jsonb_build_object(
-      'sw_platform', coalesce(v_json ->> 'sw_platform', ''),
+    v_json := brokerage.architecture_json(p_architecture);
+    return case when v_json ->> 'encoded_platform' <> ''
+                then brokerage.read_architecture(v_json ->> 'encoded_platform', p_base_profile)
+                else '{"sw_platform": "", "base_platform": null, "cpu": null, "gpu": null, "level": null}' end
+    || jsonb_strip_nulls(jsonb_build_object(
+      'sw_platform', nullif(v_json ->> 'sw_platform', ''),
       'base_platform', nullif(v_json ->> 'base_platform', ''),
       'cpu', (select jsonb_agg('{"arch": "*", "vendor": "*", "instr": "*"}' || jsonb_strip_nulls(s))
                 from jsonb_array_elements(
@@ -23,7 +26,7 @@ begin
       'gpu',
       case when jsonb_typeof(v_json -> 'gpu_spec') = 'object'
            then '{"vendor": "*", "model": "*"}' || jsonb_strip_nulls(v_json -> 'gpu_spec') end,
-      'level', v_json #>> '{cpu_pref,preferred_architecture_level}');
+      'level', v_json #>> '{cpu_pref,preferred_architecture_level}'));
   end if;
   v_platform := substring(p_architecture from '^[^@#&]*');
   v_cpu := case when p_architecture like '%#%' then substring(p_architecture from '#([^@&^]*)')

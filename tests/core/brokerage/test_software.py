@@ -402,6 +402,29 @@ def test_gpus_are_compared_as_the_code_of_panda_does(
 
 
 LEVEL = "preferred_architecture_level"
+
+
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ({"encoded_platform": "a-el9#aarch64-arm&nvidia-k80"}, "a-el9#aarch64-arm&nvidia-k80"),
+        ({"encoded_platform": "a-el9"}, "a-el9"),
+        ({"encoded_platform": "a-el9#aarch64", "sw_platform": "b-el9"}, "b-el9#aarch64"),
+        (
+            {"sw_platform": "b", "gpu_specs": [{"vendor": "nvidia"}]},
+            {"sw_platform": "b", "gpu_spec": {"vendor": "nvidia"}},
+        ),
+        ({"sw_platform": "b", "gpu_specs": {"vendor": "x"}}, {"sw_platform": "b", "gpu_spec": {"vendor": "x"}}),
+    ],
+)
+def test_other_forms_of_json_mean_the_same(rows: Rows, profile: str, written: Any, plain: Any) -> None:
+    query = "select jsonb_strip_nulls(brokerage.read_architecture(%s, %s))"
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in (written, plain)]
+    found, meant = (rows.connection.execute(query, (text, profile)).fetchall() for text in texts)
+    assert found == meant
+
+
 PROBLEMS: list[tuple[str | None, str | None]] = [
     (None, None),
     ("", None),
@@ -415,6 +438,18 @@ PROBLEMS: list[tuple[str | None, str | None]] = [
     ('{"cpu_specs": {}}', "architecture: cpu_specs is {}, not a list of objects"),
     ('{"cpu_specs": ["x"]}', 'architecture: cpu_specs[0] is "x", not an object'),
     ('{"cpu_specs": [{"arch": []}]}', "architecture: arch is [], not a text"),
+    ('{"cpu_spec": [{"arch": "aarch64"}]}', "architecture: cpu_spec is not known; the nearest is cpu_specs"),
+    ('{"cpu_specs": [{"archs": "x"}]}', "architecture: archs is not known; the nearest is arch"),
+    ('{"gpu_spec": {"vendr": "x"}}', "architecture: vendr is not known; the nearest is vendor"),
+    ('{"gpu_specs": [{"vendr": "x"}]}', "architecture: vendr is not known; the nearest is vendor"),
+    ('{"gpu_specs": {"vendor": "x"}}', None),
+    ('{"gpu_specs": []}', None),
+    ('{"gpu_specs": [{}, {}]}', "architecture: gpu_spec is [{}, {}], not an object"),
+    ('{"gpu_specs": {}, "gpu_spec": {}}', "architecture: gpu_specs is not known; the nearest is gpu_spec"),
+    ('{"cpu_pref": {"zzz": 1}}', "architecture: zzz is not known"),
+    ('{"encoded_platform": "aarch64-el9-gcc13-opt#aarch64"}', None),
+    ('{"encoded_platform": 5}', "architecture: encoded_platform is 5, not a text"),
+    ('{"encoded_platform": "x("}', "architecture: sw_platform x( is not a regular expression"),
     ('{"gpu_spec": "x"}', 'architecture: gpu_spec is "x", not an object'),
     ('{"gpu_spec": {"vendor": 1}}', "architecture: vendor is 1, not a text"),
     ('{"gpu_spec": {"model": {"pattern": 1}}}', "architecture: pattern is 1, not a text"),
