@@ -37,11 +37,12 @@ def _lines(name: str) -> Iterator[str]:
 
 def shipped_types() -> dict[str, dict[str, Any]]:
     """The catalogue that comes with pgbroker, in the form of a world."""
-    return types(_lines("instance-types.csv"), "instance-types.csv")
+    return types(_lines("instance-types.csv"), "instance-types.csv", [])
 
 
-def types(lines: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
-    """A catalogue as a world's instance_types, from CSV with the columns COLUMNS; memory in MB.
+def types(lines: Iterable[str], name: str, unread: list[str]) -> dict[str, dict[str, Any]]:
+    """A catalogue as a world's instance_types, from CSV with the columns COLUMNS; memory in MB. unread: gets the names
+    of the other columns.
 
     Raises BadRequest, naming the file (`name`), the line, the column and the value.
     """
@@ -49,6 +50,7 @@ def types(lines: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
     lacking = [column for column in COLUMNS if column not in (reader.fieldnames or [])]
     if lacking:
         raise BadRequest(f"{name} has no column {lacking[0]}", f"its first line names the columns {', '.join(COLUMNS)}")
+    unread += [column for column in reader.fieldnames or [] if column not in COLUMNS]
     found: dict[str, dict[str, Any]] = {}
     for row in reader:
         where = f"{name}, line {reader.line_num}"

@@ -145,16 +145,19 @@ def catalogue(
 
     from broker import catalogue, world
 
+    unread: list[str] = []
     if file is None:
         found = catalogue.shipped_types()
     else:
         with reading(file) as stream:
-            found = catalogue.types(stream, str(file))
+            found = catalogue.types(stream, str(file), unread)
     with session() as connection, connection.transaction():
         world.load(connection, [{"instance_types": found}], setup, merge=True)
         if replace:
             types = Jsonb([{"name": name, **one} for name, one in found.items()])
             connection.execute("select resource.store(%s, 'instance_type', %s, 'true')", [setup, types])
+    if unread:
+        output.note(f"columns that are not read: {', '.join(unread)}; a step may get a machine that it does not need")
     text = f"{output.counted(len(found), 'instance type')} loaded into setup {setup}"
     report(text, as_json=as_json, setup=setup, types=len(found))
     if file is None and not as_json:

@@ -43,6 +43,8 @@ def submit(
         there = There()
         with nullcontext() if typed else working("submitting"):
             jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
+    if changed := there.changed_cpu_times():
+        output.note(changed)
     new = jobs - there.waiting - there.ended
     if as_json:
         output.json_out({"setup": setup, "jobs": jobs, "new": new, "moved": there.waiting, "restarted": there.ended})

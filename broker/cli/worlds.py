@@ -127,7 +127,8 @@ def load(
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
         if exported:
             lacking += [row["lack"] for row in not_loaded(connection, setup or "default") if row["queue"] is None]
-    warnings = [*lacking, *loaded.kept]
+    changed = loaded.there.changed_cpu_times()
+    warnings = [*lacking, *loaded.kept, *([changed] if changed else [])]
     warnings += [f"{line} (setup {name})" for name, lines in missing.items() for line in lines]
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")

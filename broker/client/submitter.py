@@ -74,15 +74,26 @@ def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping
 @dataclass
 class There:
     """Jobs of a stream that existed when their chunk was sent: waiting jobs, which are moved, and ended jobs, which
-    start again."""
+    start again. Jobs whose CPU time changes: raised to the next CPU bucket, or cut to the highest."""
 
     waiting: int = 0
     ended: int = 0
+    raised: int = 0
+    cut: int = 0
 
-    def add(self, counts: tuple[int, int]) -> None:
-        """Count the existing jobs of a chunk."""
-        self.waiting += counts[0]
-        self.ended += counts[1]
+    def add(self, counts: Sequence[int]) -> None:
+        """Count the jobs of a chunk, by the columns of taskqueue.jobs_there."""
+        waiting, ended, raised, cut = counts
+        self.waiting += waiting
+        self.ended += ended
+        self.raised += raised
+        self.cut += cut
+
+    def changed_cpu_times(self) -> str | None:
+        """The jobs whose CPU time changes, in words; None if there are none."""
+        parts = [f"{self.raised:,} raised to the next CPU bucket"] if self.raised else []
+        parts += [f"{self.cut:,} cut to the highest CPU bucket"] if self.cut else []
+        return f"CPU times of jobs changed: {', '.join(parts)}" if parts else None
 
 
 Where = Callable[[int], str]
@@ -145,9 +156,9 @@ def _insert_jobs(setup: str, chunk: Chunk) -> Call[int]:
     return Call(b"select taskqueue.insert_jobs(%s, %s::jsonb, %s)", (setup, chunk.text, uuid.uuid4()), only)
 
 
-def _jobs_there(setup: str, chunk: Chunk) -> Call[tuple[int, int]]:
-    query = b"select waiting, ended from taskqueue.jobs_there(%s, %s::jsonb)"
-    return Call(query, (setup, chunk.text), lambda rows: (rows[0][0], rows[0][1]))
+def _jobs_there(setup: str, chunk: Chunk) -> Call[Sequence[int]]:
+    query = b"select waiting, ended, raised, cut from taskqueue.jobs_there(%s, %s::jsonb)"
+    return Call(query, (setup, chunk.text), lambda rows: rows[0])
 
 
 def _refresh_statistics() -> Call[None]:
@@ -181,8 +192,8 @@ class Submitter(Client):
         """Insert a stream and return how many jobs it had. Each chunk (up to 100,000 jobs) is stored when it is sent.
 
         on_chunk is called after each chunk with the number of jobs stored so far. `there` counts the jobs that existed
-        before, which costs one query per chunk. After an error the earlier chunks stay stored; the error names the
-        element (in the words of `where`), and the number of stored jobs.
+        before, and changed CPU times, which costs one query per chunk. After an error the earlier chunks stay stored;
+        the error names the element (in the words of `where`), and the number of stored jobs.
         """
         stored = last = 0
         try:

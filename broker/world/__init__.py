@@ -18,7 +18,7 @@ import psycopg
 from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
-from broker.client.submitter import MANY
+from broker.client.submitter import MANY, There
 from broker.database import Connection
 from broker.database_errors import from_database
 from broker.errors import BadRequest, BrokerError
@@ -50,7 +50,7 @@ _NAMES = (*_SETUP, "now", "config", *SECTIONS, *taskqueue.SECTIONS)
 class Loaded:
     """The result of a load: its setups; rows of each section; jobs of its TaskQueues (jobs) and of its tasks
     (task_jobs); left-out fields (ignored, lenient only); kept fields that no rule reads, in words (kept); keys of
-    config that were set for all setups (everywhere).
+    config that were set for all setups (everywhere); jobs whose CPU time was changed (there).
     """
 
     setups: list[str] = field(default_factory=list)
@@ -60,6 +60,7 @@ class Loaded:
     ignored: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     everywhere: list[str] = field(default_factory=list)
+    there: There = field(default_factory=There)
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,11 @@ def _store(
                 )
             replaced.add((into, part.table))
     for name, value in world.queues.items():
-        loaded.rows[name] = loaded.rows.get(name, 0) + taskqueue.SECTIONS[name].store(connection, into, value)
+        if name == "task_queues":
+            number = taskqueue.store_task_queues(connection, into, value, loaded.there)
+        else:
+            number = taskqueue.SECTIONS[name].store(connection, into, value)
+        loaded.rows[name] = loaded.rows.get(name, 0) + number
     loaded.jobs += sum(len(queue["jobs"]) for queue in world.queues.get("task_queues", ()))
     for name, count in world.rows.items():
         loaded.rows[name] = loaded.rows.get(name, 0) + count - (len(left_out) if name == "config" else 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from broker.client.submitter import chunks
+from broker.client.submitter import There, chunks
 from broker.database import Connection
 from broker.json_text import json_text
 from broker.world.shape import NUMBER, Kind, Reading, require
@@ -44,14 +44,18 @@ def load_task_queues(
     setup: str,
     task_queues: Iterator[Mapping[str, object]] | Sequence[Mapping[str, object]],
     on_chunk: Callable[[int], object] | None = None,
+    there: There | None = None,
 ) -> int:
     """Open a TaskQueue for each element of a stream, in constant memory, and return the number of jobs. Each call has
     100,000 jobs and commits by itself, unless the caller has a transaction open. Call taskqueue.refresh_statistics and
-    recompute_shares after the last one.
+    recompute_shares after the last one. there: counts the jobs whose CPU time changes.
     """
     stored = 0
     for chunk in chunks(task_queues):
         connection.execute("select taskqueue.load_task_queues(%s, %s::jsonb)", (setup, chunk.text))
+        if there is not None:
+            query = "select waiting, ended, raised, cut from taskqueue.jobs_there(%s, %s::jsonb)"
+            there.add(connection.execute(query, (setup, chunk.text)).fetchall()[0])
         stored += chunk.jobs
         if on_chunk:
             on_chunk(stored)
@@ -146,10 +150,11 @@ def _store_platforms(connection: Connection, setup: str, platforms: World) -> in
     return len(platforms)
 
 
-def _store_task_queues(connection: Connection, setup: str, task_queues: list[Any]) -> int:
+def store_task_queues(connection: Connection, setup: str, task_queues: list[Any], there: There | None = None) -> int:
+    """Store the TaskQueues of a world; there: counts the jobs whose CPU time changes."""
     for queue in task_queues:
         queue.setdefault("jobs", [])
-    load_task_queues(connection, setup, task_queues)
+    load_task_queues(connection, setup, task_queues, there=there)
     return len(task_queues)
 
 
@@ -175,7 +180,7 @@ SECTIONS = {
     "cpu_buckets": Section(list, None, _store_cpu_buckets),
     "groups": Section(dict, _GROUP, _store_groups),
     "platform_compatibility": Section(dict, None, _store_platforms),
-    "task_queues": Section(list, _TASK_QUEUE, _store_task_queues),
+    "task_queues": Section(list, _TASK_QUEUE, store_task_queues),
     "leases": Section(list, _LEASE, _store_leases),
     "limits": Section(list, _LIMIT, _store_limits),
 }

@@ -170,6 +170,8 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
             number = f"1 {section[:-1]} is" if len(unknown) == 1 else f"{len(unknown):,} {section} are"
             lacking.append(f"{number} not loaded and left out: {names} ({EXPORTS[owner].option})")
     loaded = load_worlds(connection, [world], setup, merge=True, is_exported=True)
+    if changed := loaded.there.changed_cpu_times():
+        lacking.append(changed)
     loaded_names = {name for section in made.only_known for name in world[section]}
     return Imported(made.rows, [], lacking, loaded.task_jobs, loaded_names)
 

@@ -51,7 +51,8 @@ def tasks(name: str, value: Any) -> Made:
     made: dict[int, Row] = {}
     datasets: dict[str, Row] = {}
     lacking: dict[str, list[int]] = {}
-    for where, task_id, row, parameters, listed in _given(name, data_of(name, value)):
+    for where, task_id, row, given, listed in _given(name, data_of(name, value)):
+        parameters = given if row is not None else _refined(given)
         if task_id in made:
             raise BadRequest(f"{name}: task {task_id} stands here twice", "leave the newer one")
         task: Row = {"id": task_id}
@@ -73,6 +74,53 @@ def tasks(name: str, value: Any) -> Made:
         made[task_id] = task
     world: Row = {"tasks": list(made.values())}
     return Made(world | ({"datasets": datasets} if datasets else {}), len(made), list(_words(lacking)))
+
+
+_USER_TASK: Mapping[str, Any] = {
+    "ramcount": 2000, "outdiskcount": 500, "outdiskunit": "kB", "cputimeunit": "HS06sPerEvent", "maxcorecount": 16,
+}  # fmt: skip
+"""Parameters that JEDI gives to a user's task that does not name them (AtlasAnalTaskRefiner)."""
+
+_LOCAL_RELEASE = (20, 20)  # the newest release whose input is always copied
+_USER_PRIORITIES = (900, 1100)
+
+
+def _refined(given: Row) -> Row:
+    """The parameters of a new task as JEDI refines them before it makes the task; only those of users change. Chances,
+    users' privileges and gdpconfig, which JEDI also asks, are not known here.
+    """
+    if given.get("prodsourcelabel") != "user":
+        return given
+    found = {**_USER_TASK, **given}
+    if "ramcount" not in given:
+        found["ramunit"] = "MBPerCore"
+    kinds = str(given.get("processingtype") or "").split("-")
+    if "transpath" not in given and not {"athena", "cont"} & set(kinds):
+        found.setdefault("basewalltime", 60)
+    release = re.match(r"[^-]*-(\d{2})\.(\d{2})\.", str(given.get("transuses") or ""))
+    if release and (int(release[1]), int(release[2])) <= _LOCAL_RELEASE:
+        found["uselocalio"] = 1
+    if "uselocalio" not in found:
+        found.setdefault("allowinputlan", "use")
+    priority = integer("currentPriority", given.get("currentpriority"))
+    if priority is not None and not _USER_PRIORITIES[0] <= priority <= _USER_PRIORITIES[1]:
+        found["currentpriority"] = 1000
+    if not given.get("official"):
+        found.pop("skipscout", None)
+    parameters = given.get("jobparameters")
+    for item in parameters if isinstance(parameters, list) else ():
+        if isinstance(item, dict):
+            image = re.search(r"--containerImage\s+(\S+)", str(item.get("value")))
+            if image:
+                found.setdefault("container_name", image[1])
+            fields = str(item.get("dataset") or "").split(".")
+            if item.get("type") == "template" and item.get("param_type") == "input" and fields[4:5] == ["RAW"]:
+                found.setdefault("forcestaged", True)
+    architecture = given.get("architecture")
+    image = re.search(r"\+([^\s+@#&\"]+)", architecture) if isinstance(architecture, str) else None
+    if image and "container_name" not in found:
+        found |= {"container_name": image[1], "architecture": str(architecture).replace(image[0], "")}
+    return found
 
 
 _LACKING = {

@@ -7,7 +7,7 @@ begin
   end if;
   perform resource.require_setup(p_setup);
   insert into taskqueue.cpu_bucket (setup, cpu_time)
-  select p_setup, b from unnest(array[500, 5000, 50000, 300000]) b
+  select p_setup, b from unnest(taskqueue.default_cpu_buckets()) b
   on conflict do nothing;
   insert into taskqueue.setting (setup) values (p_setup) on conflict do nothing;
 end $$;

@@ -115,9 +115,17 @@ def test_wrong_calls_and_catalogues_are_refused(cli: Cli, connection: Connection
         cli("instances", "catalogue", tmp_path / "types.csv").refuses(wrong)
 
 
+def test_columns_that_no_step_asks_for_are_named(cli: Cli, tmp_path: Path) -> None:
+    own = tmp_path / "types.csv"
+    own.write_text("name,vcpu,memory_gib,gpu,usd_per_hour,region\ng4dn.xlarge,4,16,1,0.05,x\n")
+    said = "columns that are not read: gpu, region; a step may get a machine that it does not need"
+    assert said in cli("instances", "catalogue", own).err
+    assert cli("instances", "catalogue").err == ""
+
+
 def test_the_shipped_catalogue_has_the_published_figures() -> None:
     types = catalogue.shipped_types()
     assert types["r5.2xlarge"] == {"cpu": 8, "ram": 65536, "price": 0.504}
     assert sum(step.jobs for step in catalogue.steps()) == 137
     with pytest.raises(BadRequest):
-        catalogue.types([], "empty")
+        catalogue.types([], "empty", [])

@@ -77,6 +77,7 @@ def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Cal
     assert imported.lacking == [
         "1 of 3 TaskQueues have no jobs, and are left out",
         "TaskQueueDB has no shares of groups: load them as the section groups of a world",
+        "CPU times of jobs changed: 2 raised to the next CPU bucket",
     ]
     found = held(db)["task_queues"]
     found.sort(key=lambda queue: queue["jobs"])
@@ -92,6 +93,15 @@ def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Cal
         "MinRAM": 2000,
     }
     assert found[1]["requirements"]["BannedSites"] == ["SOUTH"]
+
+
+def test_cpu_times_that_change_are_counted(db: Connection) -> None:
+    rows = [
+        row | {"CPUTime": time} for row, time in zip(TABLES["tq_TaskQueues"], ("86400", "1080000", "1"), strict=True)
+    ]
+    lacking = exports.load(db, "dirac", TABLES | {"tq_TaskQueues": rows}).lacking
+    said = "CPU times of jobs changed: 2 raised to the next CPU bucket, 1 cut to the highest CPU bucket"
+    assert lacking[-1] == said
 
 
 def test_the_file_of_an_empty_table_may_be_empty(db: Connection, tmp_path: Path) -> None:

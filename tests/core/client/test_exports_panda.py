@@ -120,13 +120,61 @@ def test_parameters_of_a_task_are_translated_as_jedi_does(db: Connection) -> Non
         "nFilesPerJob": 2,
         "useLocalIO": True,
         "limitedSites": 1,
-        "useScout": 1,
+        "useScout": 2,
+        "maxCoreCount": 16,
     }
     assert task["params"] == {"included_site": ["NORTH_PQ"]}
     assert task["input"] == ["user.inventor.in", "user.inventor.in2"]
-    made = {"label": "user", "base_walltime": 600}
+    made = {"label": "user", "base_walltime": 60, "out_disk_count": 500}
     assert {key: task.get(key) for key in made} == made
     assert (task["task_priority"], task["current_priority"]) == (1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"maxCoreCount": 16, "useScout": 2, "useLocalIO": True}),
+        ({"maxCoreCount": 4}, {"maxCoreCount": 4}),
+        ({"official": True}, {"useScout": 1}),
+        ({"official": False}, {"useScout": 2}),
+        ({"useLocalIO": 0}, {"useLocalIO": None, "allowInputLAN": None}),
+        ({"useLocalIO": None, "forceStaged": None}, {"useLocalIO": None}),
+        ({"transUses": "Atlas-20.20.1", "useLocalIO": 0}, {"useLocalIO": True}),
+        ({"transUses": "Atlas-20.21.1", "useLocalIO": 0}, {"useLocalIO": None}),
+        ({"prodSourceLabel": "managed"}, {"maxCoreCount": None, "useScout": 1}),
+    ],
+)
+def test_a_new_task_gets_the_split_rules_of_jedi(db: Connection, given: Any, expected: dict[str, Any]) -> None:
+    exports.load(db, "jedi-tasks", {"7": PARAMETERS | given})
+    split = held(db)["tasks"][0]["split"]
+    assert {rule: split.get(rule) for rule in expected} == expected
+
+
+RAW = {"type": "template", "param_type": "input", "value": "${IN}", "dataset": "data:data18.1.main.daq.RAW"}
+IMAGE = {"type": "constant", "value": "-x --containerImage docker://a/b"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"ram_count": 2000, "ram_unit": "MBPerCore", "base_walltime": 60, "out_disk_count": 500}),
+        ({"ramCount": 500, "outDiskCount": 7}, {"ram_count": 500, "out_disk_count": 7}),
+        ({"processingType": "panda-client-athena"}, {"base_walltime": 600}),
+        ({"transPath": "x"}, {"base_walltime": 600}),
+        ({"currentPriority": 899}, {"current_priority": 1000}),
+        ({"currentPriority": "1100"}, {"current_priority": 1100}),
+        ({"jobParameters": [IMAGE]}, {"container_name": "docker://a/b"}),
+        ({"architecture": "x86_64-el9+img#x"}, {"container_name": "img", "architecture": "x86_64-el9#x"}),
+        ({"jobParameters": [RAW]}, {"use_local_io": True}),
+        ({"prodSourceLabel": "managed"}, {"base_walltime": 600, "out_disk_count": 0, "use_local_io": False}),
+    ],
+)
+def test_a_new_task_of_a_user_gets_the_defaults_of_jedi(db: Connection, given: Any, expected: dict[str, Any]) -> None:
+    left_out = {"ramCount", "useLocalIO"} - given.keys()
+    parameters = {key: entry for key, entry in PARAMETERS.items() if key not in left_out} | given
+    exports.load(db, "jedi-tasks", {"7": parameters})
+    [(task,)] = db.execute("select to_jsonb(t) from workload.task t").fetchall()
+    assert {field: task[field] for field in expected} == expected
 
 
 def test_a_task_without_input_gets_jobs_for_its_events(db: Connection) -> None:

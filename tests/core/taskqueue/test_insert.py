@@ -323,7 +323,17 @@ def test_jobs_there_counts_the_waiting_and_the_ended_jobs_of_a_batch(q: Calls) -
     q.call("cancel_job", 4)
     q.take(JobID=5)
     jobs = [{"job_id": n} for n in (1, 6, 1.5, "1", 0, 2**63)] + [{"jobs": [[2, 1], [3, 1], [4, 1], [5]]}]
-    assert q.call_rows("jobs_there", Jsonb(jobs)) == [(2, 1)]
+    assert q.call_rows("jobs_there", Jsonb(jobs)) == [(2, 1, 0, 0)]
+
+
+def test_jobs_there_counts_the_cpu_times_that_change(q: Calls) -> None:
+    """The buckets are those of the setup, or the default ones of a setup that is not there yet."""
+    times = [1, 500, 501, 5000, 300000, 300001, None]
+    jobs = [{"job_id": n, "requirements": {"CPUTime": time}} for n, time in enumerate(times, 1)]
+    jobs.append({"requirements": {"CPUTime": 10**6}, "jobs": [[20, 1], [21, 1]]})
+    assert q.call_rows("jobs_there", Jsonb(jobs)) == [(0, 0, 2, 3)]
+    q.call("set_cpu_buckets", [1, 1000000])
+    assert q.call_rows("jobs_there", Jsonb(jobs)) == [(0, 0, 5, 0)]
 
 
 @pytest.mark.slow
