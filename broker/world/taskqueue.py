@@ -23,7 +23,8 @@ _Fields = Mapping[str, Kind]
 """The fields of a row and their types; null means that a field is not given."""
 
 _SETTINGS: _Fields = {
-    "ten_first": bool, "strict_keys": list, "required_keys": list, "queue_size": int, "policy": str, "shares": str,
+    "ten_first": bool, "memory_tags": bool,
+    "strict_keys": list, "required_keys": list, "queue_size": int, "policy": str, "shares": str,
     "lease_time": NUMBER, "heartbeat_time": NUMBER, "attempts": int, "share_delay": NUMBER, "resource_time": NUMBER,
     "share_correction": bool, "correction_window": NUMBER, "history_kept": NUMBER, "most_names": int,
     "description_size": int, "requirements_size": int, "payload_size": int, "batch_size": int, "reason_size": int,

@@ -12,6 +12,8 @@ create table taskqueue.setting (
   setup             text primary key references resource.setup on delete cascade,
   --: Whether user priority 10 is a class of its own, before all others (as in today's DIRAC).
   ten_first         boolean not null default false,
+  --: Whether a tag NGB in the requirements of a new job, as DIRAC 8 makes it of a memory, becomes MinRAM, N x 1000 MB.
+  memory_tags       boolean not null default true,
   --: Keys of a resource description whose absence means that the resource offers nothing: any of Site, GridCE, Platform
   --: and JobType.
   strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),

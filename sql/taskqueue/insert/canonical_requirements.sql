@@ -11,6 +11,7 @@ declare
   v_value jsonb;
   v_new jsonb;
   v_same boolean;
+  v_memory bigint;  -- MB, of memory tags
 begin
   if pg_column_size(p_requirements) > 4096 then
     perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
@@ -19,7 +20,8 @@ begin
   -- Requirements of a definition already have this form: a lookup takes 4 us, making the form takes 45 us.
   if exists (select from taskqueue.definition d
               where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid
-                and d.requirements = p_requirements) then
+                and d.requirements = p_requirements)
+     and (not p_requirements ? 'Tags' or p_requirements ->> 'Tags' !~ '[0-9]GB"') then
     return p_requirements;
   end if;
   if jsonb_typeof(p_requirements) is distinct from 'object' then
@@ -35,6 +37,9 @@ begin
       when 'text' then v_new := to_jsonb(taskqueue.one_text(v_key, v_value));
       when 'texts' then
         v_texts := taskqueue.text_set(v_key, v_value);
+        if v_canonical_key = 'Tags' and v_texts::text ~ '[0-9]GB' then
+          select x.tags, x.memory into v_texts, v_memory from taskqueue.without_memory_tags(p_setup, v_texts) x;
+        end if;
         v_new := to_jsonb(v_texts);
       when 'number' then
         v_new := case when v_value <> 'null' then to_jsonb(taskqueue.one_number(v_key, v_value)::float8) end;
@@ -73,6 +78,9 @@ begin
       v_out := v_out || jsonb_build_object(v_canonical_key, v_new);
     end if;
   end loop;
+  if v_memory is not null then
+    v_out := v_out || jsonb_build_object('MinRAM', greatest(v_memory::float8, (v_out ->> 'MinRAM')::float8));
+  end if;
   select k.key into v_key from taskqueue.requirement_key k where k.is_required and not v_out ? k.key limit 1;
   if found then
     raise exception '% is missing in the requirements %', v_key, left(p_requirements::text, 200)
@@ -87,4 +95,5 @@ end $$;
 
 comment on function taskqueue.canonical_requirements(text, jsonb) is
   'The requirements in the one form by which TaskQueues are compared: aliases resolved, CPUTime as its bucket '
-  '(seconds), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value.';
+  '(seconds), lists as sorted sets, empty ones left out, memory tags as MinRAM, RAM in MB. Errors: PB001, naming key '
+  'and value.';

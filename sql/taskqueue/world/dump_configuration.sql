@@ -6,7 +6,8 @@ begin
   return (
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
-               'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys,
+               'ten_first', s.ten_first, 'memory_tags', s.memory_tags,
+               'strict_keys', s.strict_keys, 'required_keys', s.required_keys,
                'queue_size', s.queue_size,
                'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8,
                'heartbeat_time', extract(epoch from s.heartbeat_time)::float8, 'attempts', s.attempts, 'share_delay',

@@ -336,6 +336,38 @@ def test_jobs_there_counts_the_cpu_times_that_change(q: Calls) -> None:
     assert q.call_rows("jobs_there", Jsonb(jobs)) == [(0, 0, 5, 0)]
 
 
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ({"Tags": ["4GB"]}, {"MinRAM": 4000}),
+        ({"Tags": ["16GB", "x", "4GB"]}, {"Tags": ["x"], "MinRAM": 16000}),
+        ({"Tags": "4GB", "MinRAM": 5000}, {"MinRAM": 5000}),
+        ({"Tags": "4GB", "MinRAM": 3000}, {"MinRAM": 4000}),
+        (
+            {"Tags": ["GB", "4gb", "4GBs", "x4GB", "4Processors"]},
+            {"Tags": ["4GBs", "4Processors", "4gb", "GB", "x4GB"]},
+        ),
+    ],
+)
+def test_a_memory_tag_of_dirac_is_a_memory(q: Calls, given: dict[str, Any], stored: dict[str, Any]) -> None:
+    plain = requirements()
+    canonical = q.value("select taskqueue.canonical_requirements(%s, %s)", q.setup, Jsonb(plain | given))
+    assert canonical == q.value("select taskqueue.canonical_requirements(%s, %s)", q.setup, Jsonb(plain | stored))
+    assert {key: canonical.get(key) for key in ("Tags", "MinRAM")} == {"Tags": None, "MinRAM": None} | stored
+
+
+def test_a_memory_tag_is_a_tag_where_the_setting_says_so(q: Calls) -> None:
+    q.insert(1, Tags=["4GB"])
+    assert q.match(MaxRAM=3999) is None
+    q.settings(memory_tags=False)
+    q.insert(2, Tags=["4GB"])
+    assert q.take(MaxRAM=3999, Tag=["4GB"]).job_id == 2
+    q.insert(4, Tags=["4GB"])
+    q.settings(memory_tags=True)
+    q.insert(3, Tags=["4GB"])
+    assert {q.take(MaxRAM=4000).job_id, q.take(MaxRAM=4000).job_id} == {1, 3}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["insert_job", "insert_jobs"])
 def test_an_insert_gives_up_after_20_deadlocks(q: Calls, call: str) -> None:
