@@ -531,6 +531,16 @@ listed_job = Table(
     comment="Every job once: brokered jobs with their status, and jobs that were only inserted with their state among TaskQueues. `broker jobs` reads the view page by page, by setup and job id.",
 )
 
+loaded_record = Table(
+    "loaded_record", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("export", Text, comment="Option of broker load, such as cric-queues."),
+    Column("record", Text, comment="Name of the record, such as that of a queue; of a link, SRC:DST."),
+    Column("loaded_at", TIMESTAMP(timezone=True), comment="When the record was last loaded."),
+    Column("stale", Text, comment="Reason why the last load could not read the record, whose row stays as it was loaded before; null = it could."),
+    comment="Records of the last load of each export (broker load). One with a reason in stale could not be read, and its row stays as it was loaded before.",
+)
+
 loop = Table(
     "loop", metadata,
     Column("setup", Text, comment="Setup that the loop works on; null = all setups."),

@@ -152,6 +152,7 @@ grant select on table
   monitor.health_history, monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
   monitor.job_without_queue, monitor.last_run, monitor.last_run_rejection, monitor.lease, monitor.lease_by_site,
+  monitor.loaded_record,
   monitor.limit_by_site, monitor.listed_job, monitor.loop, monitor.matches_per_minute, monitor.matching_difference,
   monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.reason,
   monitor.resource_seen, monitor.run, monitor.run_rejection, monitor.setting, monitor.setup, monitor.share_tree,
