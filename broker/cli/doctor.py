@@ -1,15 +1,12 @@
 """`broker doctor`: monitor.health for people."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import session
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer()
 
@@ -27,8 +24,14 @@ def doctor(
     """
     from psycopg.rows import dict_row
 
+    from broker.fronts import logins
+
     with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
         findings = cursor.execute("select area, object, value, verdict, cost, remedy from monitor.health").fetchall()
+        for login, fault, remedy in logins.faults(connection):
+            cost = "whoever has the login does on the shards what the other login may"
+            finding = {"area": "login", "object": login, "value": fault, "verdict": "problem"}
+            findings.append(finding | {"cost": cost, "remedy": remedy})
     verdicts = ("problem", "advice", "ok")
     counts = {verdict: sum(found["verdict"] == verdict for found in findings) for verdict in verdicts}
     if as_json:

@@ -8,6 +8,7 @@ import psycopg
 
 from broker.database import Connection, Target, connect
 from broker.errors import ConnectError
+from broker.fronts import logins
 from broker.fronts.overlay import OWN_SCHEMA
 from broker.fronts.ways import Route, ways
 from broker.upgrade.signatures import signatures
@@ -71,8 +72,8 @@ def _state(way: Route, whole: bool) -> ShardState:
 
 def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
     """The incompatibilities, one sentence each: calls that a shard does not have, setups that are not where they are
-    placed, and profiles that differ."""
-    found: list[str] = []
+    placed, profiles that differ, and logins of the front that are others on the shards."""
+    found = [f"login {login}: {fault} ({remedy})" for login, fault, remedy in logins.faults(front)]
     asked = {line for line in signatures(front) if f" {OWN_SCHEMA}." not in line}
     front.execute("reset search_path")
     placed = dict(front.execute(_PLACED).fetchall())

@@ -245,10 +245,13 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
 
 
 def _lay_front(cur: Cursor, names: roles.Roles) -> None:
-    from broker.fronts import overlay
+    from broker.fronts import logins, overlay
 
     cur.execute("update resource.installation set kind = %s where kind <> %s", [FRONT, FRONT])
     overlay.lay(cur, names)
+    cur.execute("reset role")
+    logins.guard(cur, names)
+    take_role(cur, names.owner)
 
 
 def _write_installation(cur: Cursor, names: roles.Roles, release: str) -> None:

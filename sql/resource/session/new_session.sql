@@ -1,5 +1,5 @@
 -- See SERVICE.md, Sessions. A new login of a person closes the oldest sessions of that person, so the table does not
--- grow.
+-- grow. The operators of a setup choose the names of its tickets, so the sessions of each setup are counted alone.
 create or replace function resource.new_session(
   p_login bytea, p_subject text, p_claims jsonb, p_setup text, p_kind text, p_session text
 ) returns timestamptz
@@ -18,7 +18,8 @@ begin
    where s.hash in (select e.hash from resource.browser_session e where e.expires_at < now() for update skip locked);
   for v_row in
     delete from resource.browser_session s
-     where s.hash in (select o.hash from resource.browser_session o where o.subject = p_subject
+     where s.hash in (select o.hash from resource.browser_session o
+                       where o.subject = p_subject and o.setup is not distinct from p_setup
                        order by o.opened_at desc, o.hash offset 9)
     returning s.*
   loop
@@ -38,5 +39,5 @@ end $$;
 
 comment on function resource.new_session(bytea, text, jsonb, text, text, text) is
   'Opens a browser session for twelve hours, and returns its end. p_session: sha256 of its secret, in hex. A subject '
-  'has at most ten sessions: the oldest are closed. Errors: PB001 (no sha256), PB008 (this login has already opened a '
-  'session).';
+  'has at most ten sessions for every setup, and ten of tickets in each: the oldest are closed. Errors: PB001 (no '
+  'sha256), PB008 (this login has already opened a session).';

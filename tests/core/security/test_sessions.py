@@ -33,8 +33,8 @@ def opened(login: Connection, state: str = "state", **more: Any) -> str:
     return cookie
 
 
-def ticket(db: Connection, kind: str = "operator") -> str:
-    return str(db.execute("select ticket from resource.make_ticket('s', 'me', %s)", [kind]).fetchone()[0])  # type: ignore[index]
+def ticket(db: Connection, kind: str = "operator", setup: str = "s") -> str:
+    return str(db.execute("select ticket from resource.make_ticket(%s, 'me', %s)", [setup, kind]).fetchone()[0])  # type: ignore[index]
 
 
 def used(login: Connection, ticket: str) -> str:
@@ -128,6 +128,16 @@ def test_a_person_has_ten_sessions_and_the_oldest_go(db: Connection, login: Conn
     other = opened(login, "other", sub="bob")
     assert [by_session(login, one)[2] for one in cookies] == ["PB008"] * 2 + [None] * 10
     assert by_session(login, other)[2] is None
+
+
+def test_tickets_of_one_setup_close_no_session_of_another(db: Connection, login: Connection) -> None:
+    """The operators of each setup choose the names of its tickets, so two setups may choose the same."""
+    mine = used(login, ticket(db))
+    for _ in range(11):
+        theirs = used(login, ticket(db, setup="t"))
+    assert by_session(login, mine)[2] is None
+    assert by_session(login, theirs, "t")[2] is None
+    assert db.execute("select count(*) from resource.browser_session").fetchone() == (11,)
 
 
 def test_an_operator_of_a_setup_revokes_those_who_may_act_in_it(db: Connection, login: Connection) -> None:
