@@ -553,7 +553,7 @@ loop = Table(
     Column("period", Interval, comment="Time between the beginnings of two rounds."),
     Column("began_at", TIMESTAMP(timezone=True), comment="When the last round began; null = no round has begun."),
     Column("ended_at", TIMESTAMP(timezone=True), comment="When a round last ended; null = no round has ended."),
-    Column("error", Text, comment="Failures of the last round for all setups, in one text; null = the round had no failure."),
+    Column("error", Text),
     Column("failing_since", TIMESTAMP(timezone=True), comment="Time since which each round has had an error; null = the last round had none."),
     comment="The loops of `broker run`: who works on each, and how the last rounds went. Loops that a setup needs and that never ran are included. A loop of one setup that nobody leads is left out while a loop of all setups is led. `broker loops` prints the view.",
 )

@@ -32,6 +32,7 @@ KEEP = 5.0  # seconds between two renewals of the leads
 LASTS = 4 * KEEP  # seconds that a lead lasts: another process takes over a dead one's loops after that
 _AGAIN = 1.0  # seconds between two attempts to reach the server
 _AT_MOST = 60.0  # seconds until a round that could not even begin is tried again
+_MOST_TEXTS = 100  # maximal number of setups whose errors a beat has
 _JITTER = 0.1  # fraction of the period
 _STUCK = 120.0  # seconds in which a round did no step and waited for no statement; then its lead is not renewed
 _LAST_STEPS = 10.0  # seconds that steps under way have when the process is to end; then their statements are cancelled
@@ -225,13 +226,12 @@ class _Worker(threading.Thread):
     def beat(self) -> dict[str, Any]:
         """The results of the rounds, in the form that lifecycle.lead takes."""
         now = time.monotonic()
-        errors = "; ".join(self._texts())
         return {
             "name": self._loop.name,
             "period": self._period,
             "began": None if self._began is None else now - self._began,
             "ended": None if self._ended is None else now - self._ended,
-            "error": errors[:1000] or None,
+            "errors": self._texts(),
         }
 
     def may_work(self, until: float | None, leader: str) -> bool:
@@ -303,5 +303,13 @@ class _Worker(threading.Thread):
             self._runner.write(logging.INFO, self._loop.name, setup, f"{step or 'the round'} works again")
         self._errors = dict(errors)
 
-    def _texts(self) -> list[str]:
-        return [": ".join(filter(None, (*key, text))) for key, text in self._errors.items()]
+    def _texts(self) -> dict[str, str]:
+        """The errors of each setup in one text, for at most a hundred setups."""
+        texts: dict[str, str] = {}
+        for (setup, step), text in sorted(self._errors.items()):
+            before = texts.get(setup, "")
+            if before or len(texts) < _MOST_TEXTS:
+                texts[setup] = "; ".join(filter(None, (before, ": ".join(filter(None, (step, text))))))[:1000]
+        if len({setup for setup, _ in self._errors}) > len(texts):
+            texts[""] = f"more than {_MOST_TEXTS} setups have errors: the log has them"
+        return texts

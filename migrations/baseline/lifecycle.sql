@@ -56,7 +56,7 @@ create table lifecycle.loop (
   period        interval not null check (period > interval '0'),  --: Time between the beginnings of two rounds.
   began_at      timestamptz,  --: When the last round began; null = no round has begun.
   ended_at      timestamptz,  --: When a round last ended; null = no round has ended.
-  error         text,  --: Failures of the last round for all setups, in one text; null = the round had no failure.
+  errors        jsonb,  --: Failures of the last round by setup; under '' those of the whole round; null = none.
   failing_since timestamptz,  --: Time since which each round has had an error; null = the last round had none.
   unique nulls not distinct (setup, name)
 ) with (fillfactor = 50);

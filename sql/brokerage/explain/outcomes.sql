@@ -6,6 +6,7 @@ select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, 
   join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id
   left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id and s.algorithm = r.algorithm
                                   and s.run_id = d.run_id
+ where (d.setup = (select resource.bound_setup())) is not false
  group by d.setup, d.run_id, d.status, d.rule;
 
 comment on view brokerage.outcomes is

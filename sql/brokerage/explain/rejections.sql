@@ -3,7 +3,7 @@ select d.setup, d.run_id, d.rule, w.criteria, count(*) as pairs, count(distinct 
        count(distinct d.queue) as queues
   from brokerage.decision d
  cross join lateral brokerage.split_reason(d.reason) w
- where d.verdict = 'r'
+ where d.verdict = 'r' and (d.setup = (select resource.bound_setup())) is not false
  group by d.setup, d.run_id, d.rule, w.criteria;
 
 comment on view brokerage.rejections is

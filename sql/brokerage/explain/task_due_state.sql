@@ -50,7 +50,8 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
      cross join (values ('production_task'), ('production_job'), ('analysis_job')) a(algorithm)
       join resource.setup_time c on c.setup = t.setup
       left join workload.input_digest i on i.setup = t.setup and i.task_id = t.task_id
-      left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm) x
+      left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm
+     where (t.setup = (select resource.bound_setup())) is not false) x
   left join brokerage.task_decision d on d.setup = x.setup and d.run_id = x.run_id and d.task_id = x.task_id
  cross join lateral (
    select format('run %s %s', x.run_id,

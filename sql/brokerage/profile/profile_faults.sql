@@ -20,6 +20,7 @@ begin
                       union
                       select t.setup from brokerage.trial t
                        where t.profile = profile_faults.profile and t.ended_at is null
+                         and (t.setup = resource.bound_setup()) is not false
                        order by 1);
       return next;
     end;

@@ -7,7 +7,8 @@ select p.setup, coalesce(s.profile, 'documented') as profile,
        coalesce(s.makes_jobs, true) as makes_jobs, coalesce(s.keep_facts, true) as keep_facts,
        coalesce(s.replay_time, interval '2 minutes') as replay_time
   from resource.setup p
-  left join brokerage.setting s on s.setup = p.setup;
+  left join brokerage.setting s on s.setup = p.setup
+ where (p.setup = (select resource.bound_setup())) is not false;
 
 comment on view brokerage.setting_in_force is
   'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';

@@ -7,7 +7,8 @@ select s.setup, r.position, r.rule, false as own, r.statuses, r.labels, r.not_la
  union all
 select o.setup, o.position, o.rule, true, o.statuses, o.labels, o.not_labels, o.priority_from, o.priority_to,
        o.conditions, o.clock, null, o.key, null, null, o.constant, o.action, o.skipped_at, o.description
-  from lifecycle.own_timeout o;
+  from lifecycle.own_timeout o
+ where (o.setup = (select resource.bound_setup())) is not false;
 
 comment on view lifecycle.timeout_in_force is
   'Timeouts that apply in each setup, by position: those of its base profile (lifecycle.timeout_rule, which explains '

@@ -16,7 +16,7 @@ begin
       using errcode = 'PB001', hint = 'Name who leads (a uuid and words), and for how long.';
   end if;
   perform resource.check_keys('loop', p_loops, '{"name": "a text", "period": "a number", "began": "a number",
-    "ended": "a number", "error": "a text"}');
+    "ended": "a number", "errors": "an object of texts"}');
   select e.* into v_loop
     from (select *, count(*) over (partition by name) as times
             from jsonb_to_recordset(p_loops) l (name text, period numeric, began numeric, ended numeric)) e
@@ -34,19 +34,20 @@ begin
     perform resource.require_known_setup(p_setup);
   end if;
   insert into lifecycle.loop as l
-    (setup, name, holder, held_by, renewed_at, expires_at, period, began_at, ended_at, error, failing_since)
+    (setup, name, holder, held_by, renewed_at, expires_at, period, began_at, ended_at, errors, failing_since)
   select p_setup, e.name, p_holder, p_held_by, v_now, v_now + p_for, make_interval(secs => e.period),
-         v_now - make_interval(secs => e.began), v_now - make_interval(secs => e.ended), e.error,
-         case when e.error is not null then v_now end
-    from jsonb_to_recordset(p_loops) e (name text, period float8, began float8, ended float8, error text)
+         v_now - make_interval(secs => e.began), v_now - make_interval(secs => e.ended), nullif(e.errors, '{}'),
+         case when e.errors <> '{}' then v_now end
+    from jsonb_to_recordset(p_loops) e (name text, period float8, began float8, ended float8, errors jsonb)
    order by e.name
   on conflict (setup, name) do update
      set holder = excluded.holder, held_by = excluded.held_by, renewed_at = excluded.renewed_at,
          expires_at = excluded.expires_at, period = excluded.period,
          began_at = coalesce(excluded.began_at, l.began_at), ended_at = coalesce(excluded.ended_at, l.ended_at),
-         error = case when excluded.ended_at is null then l.error else excluded.error end,
+         errors = case when excluded.ended_at is null then l.errors else excluded.errors end,
          failing_since = case when excluded.ended_at is null then l.failing_since
-                              when excluded.error is not null then coalesce(l.failing_since, excluded.failing_since) end
+                              when excluded.errors is not null
+                              then coalesce(l.failing_since, excluded.failing_since) end
      where l.holder is null or l.holder = excluded.holder or l.expires_at < v_now or l.renewed_at > v_now + p_for;
   return query
   select l.name, coalesce(l.holder = p_holder, false), l.held_by, l.expires_at
@@ -58,6 +59,7 @@ end $$;
 
 comment on function lifecycle.lead(text, uuid, text, interval, jsonb) is
   'Takes or renews the lead of loops of a setup, or of all setups (null), unless another process has it. p_loops is '
-  '[{name, period, began, ended, error}]: the period in seconds, how many seconds ago the last round began and ended, '
-  'and the error of the round. Returns for each loop whether the caller leads, and the leader with the time until '
-  'which it leads. Errors: PB001 (also no such setup), PB002 (setup not granted), 55P03 (a loop is locked).';
+  '[{name, period, began, ended, errors}]: the period in seconds, how many seconds ago the last round began and '
+  'ended, and its errors by setup (by an empty text: of the whole round). Returns for each loop whether the caller '
+  'leads, and the leader with the time until which it leads. Errors: PB001 (also no such setup), PB002 (setup not '
+  'granted), 55P03 (a loop is locked).';

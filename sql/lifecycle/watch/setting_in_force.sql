@@ -16,7 +16,8 @@ select p.setup,
        coalesce(s.most_series, 20000) as most_series,
        s.loops
   from resource.setup p
-  left join lifecycle.setting s on s.setup = p.setup;
+  left join lifecycle.setting s on s.setup = p.setup
+ where (p.setup = (select resource.bound_setup())) is not false;
 
 comment on view lifecycle.setting_in_force is
   'Settings of the life of jobs in force in each setup; lifecycle.set_settings changes them.';

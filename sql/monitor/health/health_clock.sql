@@ -15,7 +15,8 @@ select 'clock' as area, 'server' as object,
           from taskqueue.lease l
           join resource.setup s on s.setup = l.setup and s.simulated is null
           join resource.setup_time t on t.setup = l.setup
-         where l.matched_at > t.now + interval '1 minute') f
+         where l.matched_at > t.now + interval '1 minute'
+           and (l.setup = (select resource.bound_setup())) is not false) f
  cross join lateral (select case when f.leases > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_clock is

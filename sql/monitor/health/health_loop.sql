@@ -36,11 +36,11 @@ select 'loop' as area, j.name as object,
             when 'never ran' then format('no %s has run yet', j.name)
             when 'nobody leads' then format('nobody has led %s since %s', j.name,
                                             to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
-            when 'slow' then format('the round of %s has been running since %s', j.held_by,
+            when 'slow' then format('the round of %s has been running since %s', coalesce(j.held_by, j.name),
                                     to_char(j.began_at, 'YYYY-MM-DD HH24:MI TZ'))
             when 'failing' then format('each round has failed since %s: %s',
                                        to_char(j.failing_since, 'YYYY-MM-DD HH24:MI TZ'), j.error)
-            else format('%s leads', j.held_by) end
+            else format('%s leads', coalesce(j.held_by, 'a process')) end
        || case when j.state = 'well' then ''
                else format('; needed by %s', array_to_string(j.setups[1:5], ', '))
                     || case when cardinality(j.setups) > 5 then format(' and %s more', cardinality(j.setups) - 5)

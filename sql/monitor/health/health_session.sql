@@ -7,7 +7,8 @@ with here (database_id, sees_all) as (
     from pg_database d
    where d.datname = current_database()
 ), session as (
-  select a.pid, coalesce(a.usename, 'the server') as usename, a.state, a.state_change, a.datid as database_id
+  select a.pid, case when (select resource.bound_setup()) is not null then 'a login'
+              else coalesce(a.usename, 'the server') end as usename, a.state, a.state_change, a.datid as database_id
     from pg_stat_activity a
     join here h on h.database_id = a.datid
    where a.pid <> pg_backend_pid()

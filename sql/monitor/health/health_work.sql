@@ -12,19 +12,23 @@ with late as (
     from resource.setup_time t
     join resource.setup u on u.setup = t.setup
     join taskqueue.setting s on s.setup = t.setup
+   where (t.setup = (select resource.bound_setup())) is not false
 ), unfolded as (
   select c.setup, c.task_queue_id, count(*) as changes
     from taskqueue.job_count_change c
    cross join lateral (select h.known_to, h.in_flight from taskqueue.hand h
                         where h.setup = c.setup and h.task_queue_id = c.task_queue_id
                         order by h.hand_id desc limit 1) t
-   where c.made_in >= t.known_to or c.made_in = any (t.in_flight)
+   where (c.made_in >= t.known_to or c.made_in = any (t.in_flight))
+     and (c.setup = (select resource.bound_setup())) is not false
    group by c.setup, c.task_queue_id
    order by 3 desc, 1, 2
    limit 1
 ), unfolded_job as (
   select count(*) as changes, max(t.now - c.at) as late
-    from (select h.setup, h.at from workload.job_change h limit 100000) c
+    from (select h.setup, h.at from workload.job_change h
+           where (h.setup = (select resource.bound_setup())) is not false
+           limit 100000) c
     join resource.setup_time t on t.setup = c.setup
 ), expired as (
   select count(*) as leases
@@ -33,6 +37,7 @@ with late as (
             join resource.setup_time t on t.setup = l.setup
            where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute'
              and l.expires_at < t.now - interval '1 minute'
+             and (l.setup = (select resource.bound_setup())) is not false
              -- these leases do not expire (lifecycle.is_exempt)
              and not (l.brokered
                       and exists (select from workload.job j

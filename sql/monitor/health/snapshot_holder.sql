@@ -3,8 +3,10 @@
 -- snapshot is therefore counted in transactions, which is also its cost.
 create or replace view monitor.snapshot_holder (object, transactions, since, detail, remedy) as
 with session as (
-  select a.pid, a.datid, a.usename, a.state, a.xact_start, a.backend_xid, a.backend_xmin, a.application_name,
-         d.oid as database_id
+  select a.pid, a.datid, a.state, a.xact_start, a.backend_xid, a.backend_xmin, a.application_name, d.oid as database_id,
+         -- logins may be named after setups
+         case when (select resource.bound_setup()) is null or a.usename is null then a.usename
+              else 'a login' end as usename
     from pg_stat_activity a
     join pg_database d on d.datname = current_database()
    where a.pid <> pg_backend_pid()
@@ -24,7 +26,8 @@ select case when s.datid is null then format('process %s for standby %s', s.pid,
    and (s.datid is null or s.datid = s.database_id or s.backend_xid is not null)
    and s.pid not in (select p.pid from pg_stat_progress_vacuum p)
  union all
-select format('prepared transaction %s', p.gid), age(p.transaction), p.prepared, p.owner,
+select format('prepared transaction %s', p.gid), age(p.transaction), p.prepared,
+       case when (select resource.bound_setup()) is null then p.owner end,
        format('in database %I: commit prepared %L, or rollback prepared %L', p.database, p.gid, p.gid)
   from pg_prepared_xacts p
  union all

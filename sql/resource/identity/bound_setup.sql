@@ -1,7 +1,7 @@
 -- See SERVICE.md, Subjects. A view compares its setup with this function in a scalar subquery, which is evaluated once
 -- per query.
 create or replace function resource.bound_setup() returns text
-language sql stable security definer set search_path = resource, pg_temp as $$
+language sql stable parallel safe security definer set search_path = resource, pg_temp as $$
   select (resource.subject()).setup
 $$;
 

@@ -1,7 +1,7 @@
 -- See ARCHITECTURE.md, Roles. Everybody may set the setting, so it counts only in a session of the service. For any
 -- other login the function reads nothing else.
 create or replace function resource.subject() returns resource.subject
-language plpgsql stable as $$
+language plpgsql stable parallel safe as $$
 declare
   v_subject text := current_setting('pgbroker.subject', true);
 begin

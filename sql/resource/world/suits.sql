@@ -10,6 +10,8 @@ language sql immutable parallel safe as $$
               when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
               when p_kind = 'an array of texts'
               then jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")')
+              when p_kind = 'an object of texts'
+              then jsonb_typeof(p_value) = 'object' and not jsonb_path_exists(p_value, '$.* ? (@.type() != "string")')
               when jsonb_typeof(p_value) <> 'number' then false
               else trunc(p_value::numeric) = p_value::numeric
                    and abs(p_value::numeric + 0.5) < case p_kind when 'an integer of 16 bits' then 32768
@@ -19,4 +21,4 @@ $$;
 
 comment on function resource.suits(text, jsonb) is
   'Whether a JSON value is of a kind that resource.table_column names: a text, a number, an integer, true or false, an '
-  'array of texts, or a time (ISO 8601, within the years 1 to 9999).';
+  'array or object of texts, or a time (ISO 8601, within the years 1 to 9999).';

@@ -13,6 +13,7 @@ select d.setup, 'queue' as counted_by, d.queue, d.gshare, d.resource_type, d.nuc
         select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.status, -c.jobs, -c.cores, -c.disk_io,
                -c.disk_io_jobs
           from workload.job_by_queue c) d
+ where (d.setup = (select resource.bound_setup())) is not false
  group by d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0 or sum(d.disk_io) <> 0 or sum(d.disk_io_jobs) <> 0
 union all
@@ -25,6 +26,7 @@ select d.setup, 'user', d.queue, d.gshare, null, null, d.label, d.user_name, d.w
         select c.setup, c.user_name, c.working_group, c.queue, c.gshare, c.label, c.processing_type, c.status, -c.jobs,
                -c.cores
           from workload.job_by_user c) d
+ where (d.setup = (select resource.bound_setup())) is not false
  group by d.setup, d.queue, d.gshare, d.label, d.user_name, d.working_group, d.processing_type, d.status
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0
 union all
@@ -34,6 +36,7 @@ select d.setup, 'task', null, null, null, null, null, null, null, null, d.task_i
           from workload.job j where j.task_id is not null and j.status is not null
         union all
         select c.setup, c.task_id, c.status, -c.jobs, -c.cores from workload.job_by_task c) d
+ where (d.setup = (select resource.bound_setup())) is not false
  group by d.setup, d.task_id, d.status
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0;
 

@@ -68,27 +68,27 @@ def test_a_lead_that_expires_too_late_after_a_clock_change_is_free(q: Calls) -> 
 
 
 def test_beats_are_kept_by_the_clock_of_the_server(q: Calls) -> None:
-    read = """select (now() - began_at)::text, (now() - ended_at)::text, error, failing_since is not null
+    read = """select (now() - began_at)::text, (now() - ended_at)::text, errors, failing_since is not null
                 from lifecycle.loop"""
     lead(q, ME, "watchdog")
     assert q.rows(read) == [(None, None, None, False)]
-    lead(q, ME, "watchdog", began=4, ended=3, error="setup a: no")
+    lead(q, ME, "watchdog", began=4, ended=3, errors={"a": "no"})
     q.rows(
         "update lifecycle.loop set began_at = date_trunc('second', began_at), failing_since = '2020-01-01' returning 1"
     )
-    lead(q, ME, "watchdog", began=2)  # a round under way changes nothing about the errors
-    assert q.rows("select error, failing_since::date::text from lifecycle.loop") == [("setup a: no", "2020-01-01")]
-    lead(q, ME, "watchdog", began=2, ended=1, error="setup a: still no")
-    assert q.rows("select error, failing_since::date::text from lifecycle.loop") == [
-        ("setup a: still no", "2020-01-01")
-    ]
+    lead(q, ME, "watchdog", began=2)  # a round that is under way has no news about the errors
+    assert q.rows("select errors, failing_since::date::text from lifecycle.loop") == [({"a": "no"}, "2020-01-01")]
+    lead(q, ME, "watchdog", began=2, ended=1, errors={"a": "still no"})
+    assert q.rows("select errors, failing_since::date::text from lifecycle.loop") == [({"a": "still no"}, "2020-01-01")]
     lead(q, ME, "watchdog", began=2, ended=1)
-    assert q.rows("select error, failing_since from lifecycle.loop") == [(None, None)]
-    lead(q, OTHER, "watchdog", began=1, ended=0, error="not of the leader")
-    assert q.rows("select error from lifecycle.loop") == [(None,)]
+    assert q.rows("select errors, failing_since from lifecycle.loop") == [(None, None)]
+    lead(q, OTHER, "watchdog", began=1, ended=0, errors={"": "not of the leader"})
+    assert q.rows("select errors from lifecycle.loop") == [(None,)]
 
 
 @pytest.mark.parametrize(("setup", "holder", "lasts", "loops"), [
+    (None, ME, "20 s", [{"name": "watchdog", "period": 1, "errors": "a: no"}]),
+    (None, ME, "20 s", [{"name": "watchdog", "period": 1, "errors": {"a": 1}}]),
     (None, None, "20 s", []), (None, ME, "0 s", []), (None, ME, None, []), (None, ME, "20 s", {}),
     ("nowhere", ME, "20 s", []),
 ])  # fmt: skip
@@ -142,11 +142,11 @@ def test_a_loop_without_a_leader_for_a_minute_is_a_problem(q: Calls) -> None:
 
 
 def test_a_loop_that_fails_or_does_not_end_is_a_problem(q: Calls) -> None:
-    lead(q, ME, "watchdog", began=1, ended=0, error="a: leases: no")
+    lead(q, ME, "watchdog", began=1, ended=0, errors={"a": "leases: no"})
     found = finding(q, "watchdog")
     assert found and found.verdict == "advice" and found.value.endswith("a: leases: no; needed by default")
     pass_time(q, minutes=11)
-    lead(q, ME, "watchdog", began=1, ended=0, error="a: leases: no")
+    lead(q, ME, "watchdog", began=1, ended=0, errors={"a": "leases: no"})
     found = finding(q, "watchdog")
     assert found and found.verdict == "problem" and found.value.startswith("each round has failed since 2")
     lead(q, ME, "watchdog", began=1, ended=0)

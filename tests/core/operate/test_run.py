@@ -193,7 +193,7 @@ def test_a_loop_that_fails_stops_no_other(start: Start, logged: Lines, db: Conne
     until(lambda: logged.texts("ERROR"))
     others.clear()
     until(lambda: len(others) > 3)
-    beat = "select error from lifecycle.loop where name = 'classify' and failing_since is not null"
+    beat = "select errors ->> '' from lifecycle.loop where name = 'classify' and failing_since is not null"
     until(lambda: db.execute(beat).fetchone() == ("division by zero [22012]",))
     broken.clear()
     until(lambda: fine)
@@ -221,8 +221,9 @@ def test_an_error_in_one_setup_does_not_stop_the_others(
     until(lambda: done.count("good") > 2)
     errors = [line for line in logged.lines if line[0] == "ERROR"]
     assert [(loop, setup) for _, loop, setup, _ in errors] == [("maintain", "bad")]
-    beat = "select error from lifecycle.loop"
-    until(lambda: str((db.execute(beat).fetchone() or [""])[0]).startswith("bad: invalid input syntax"))
+    beat = "select errors from lifecycle.loop where errors is not null"
+    until(lambda: [list(errors) for (errors,) in db.execute(beat).fetchall()] == [["bad"]])
+    assert str(db.execute("select error from monitor.loop").fetchone()).startswith("('bad: invalid input syntax")
 
 
 @pytest.mark.slow
