@@ -553,7 +553,7 @@ loop = Table(
     Column("period", Interval, comment="Time between the beginnings of two rounds."),
     Column("began_at", TIMESTAMP(timezone=True), comment="When the last round began; null = no round has begun."),
     Column("ended_at", TIMESTAMP(timezone=True), comment="When a round last ended; null = no round has ended."),
-    Column("error", Text),
+    Column("error", Text, comment="Failures of the last round by setup, in one text; null = the round had no failure. Through the service, the failures of the setup."),
     Column("failing_since", TIMESTAMP(timezone=True), comment="Time since which each round has had an error; null = the last round had none."),
     comment="The loops of `broker run`: who works on each, and how the last rounds went. Loops that a setup needs and that never ran are included. A loop of one setup that nobody leads is left out while a loop of all setups is led. `broker loops` prints the view.",
 )
@@ -611,6 +611,7 @@ profile = Table(
     Column("shipped", Boolean, comment="Whether the profile comes with pgbroker, so that it cannot be changed."),
     Column("rules", BigInteger, comment="Number of rules that the profile adds or changes."),
     Column("setups", ARRAY(Text), comment="Setups that use the profile, or try it."),
+    Column("other_setups", BigInteger, comment="Through the service: number of other setups that decide by the profile, or by one that is based on it."),
     comment="The profiles that brokers can use for their decisions: those that come with pgbroker, and your own (brokerage.set_profile).",
 )
 

@@ -50,7 +50,7 @@ _VALUE: LiteralString = """
     select c.app, c.value #>> '{}' from resource.config_of(%s) c where c.component = %s and c.key = %s
 """
 _RULE: LiteralString = """
-    select r.parameters -> %s #>> '{}' as value, p.based_on, p.setups, r.source,
+    select r.parameters -> %s #>> '{}' as value, p.based_on, p.setups, p.other_setups, r.source,
            (select coalesce(string_agg(k, ', ' order by k), 'none')
               from jsonb_object_keys(r.parameters) k) as parameters
       from brokerage.rule_in_force r join monitor.profile p on p.profile = r.profile
@@ -184,6 +184,7 @@ async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
         (
             ("Parameters", known["parameters"]), ("Based on", known["based_on"]),
             ("Setups that decide by the profile", ", ".join(known["setups"]) or "none"),
+            ("Other setups that decide by it", known["other_setups"]),
             ("Described in", known["source"]),
         ),
         {"value": _NOT_SET if value is None else value}, main="parameter" if value is None else "value",

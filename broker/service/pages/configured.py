@@ -44,7 +44,7 @@ _KEYS: LiteralString = """
      order by 1, 2, 4
 """
 _PROFILES: LiteralString = """
-    select p.profile, p.based_on, p.shipped, p.description,
+    select p.profile, p.based_on, p.shipped, p.description, p.other_setups,
            p.profile = (select s.profile from brokerage.setting_in_force s where s.setup = %s) as is_used
       from monitor.profile p order by is_used desc, p.shipped, p.profile
 """
@@ -111,7 +111,7 @@ async def profile(call: Call) -> tuple[str, dict[str, Any]]:
     for row in rows:
         row |= {
             "name": f"{row['rule']} {row['parameter']}", "id": None,
-            "do": None if shown["shipped"] else "set-parameter",
+            "do": None if shown["shipped"] or shown["other_setups"] else "set-parameter",
             "of": f"{row['group']}/{row['rule']}/{wanted}", "allowed": "on" if row["enabled"] else "off",
         }  # fmt: skip
     return "configured/profile", {"groups": _groups(rows), "allowed": "Rule", "profiles": profiles, "profile": shown}

@@ -8,6 +8,7 @@ begin
       using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
   end if;
   perform from brokerage.profile p where p.profile = p_profile for update;  -- waits for a trial that begins with it
+  perform brokerage.require_own_profile(p_profile);
   select coalesce((select format('profile %s is based on it', p.profile)
                      from brokerage.profile p
                     where p.based_on = p_profile
@@ -32,4 +33,4 @@ end $$;
 
 comment on function brokerage.remove_profile(text) is
   'Removes a profile of your own with its rules; returns false if there is no such profile. Errors: PB001 (the profile '
-  'comes with the program), PB005 (it is in use).';
+  'comes with the program), PB002 (through the service: another setup decides by it), PB005 (it is in use).';

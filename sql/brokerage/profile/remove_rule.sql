@@ -2,6 +2,7 @@ create or replace function brokerage.remove_rule(p_profile text, p_rule text, p_
 returns boolean
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
+  perform brokerage.require_own_profile(brokerage.profile_name(p_profile));
   delete from brokerage.profile_rule r
    where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.rule = p_rule;
   return found;
@@ -9,4 +10,5 @@ end $$;
 
 comment on function brokerage.remove_rule(text, text, text) is
   'Undoes brokerage.set_rule for a rule: a rule of your own is removed, and a shipped rule gets its original columns '
-  'back. Returns false if the profile has no row for the rule.';
+  'back. Returns false if the profile has no row for the rule. Errors: PB002 (through the service: '
+  'another setup decides by the profile).';

@@ -24,6 +24,8 @@ begin
       using errcode = 'PB001', hint = 'Base it on another profile.';
   end if;
   perform from brokerage.profile p where p.profile = p_profile for update;  -- waits for a trial that begins with it
+  perform brokerage.require_own_profile(p_profile);
+  perform brokerage.keep_profile(u.setup, v_based_on) from brokerage.profile_use u where u.profile = p_profile;
   select t.* into v_trial
     from brokerage.trial t
     join brokerage.profile_line l on l.profile in (t.profile, t.control) and l.of_profile = p_profile
@@ -42,5 +44,5 @@ end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
   'Makes or changes a profile of your own: it has the rules of the profile on which it is based, unless '
-  'brokerage.set_rule changes them. Errors: PB001 (the name is taken, no such profile), PB005 (another base profile '
-  'while a trial is under way).';
+  'brokerage.set_rule changes them. Errors: PB001 (the name is taken, no such profile), PB002 (through the service: '
+  'another setup decides by it), PB005 (another base profile while a trial is under way).';

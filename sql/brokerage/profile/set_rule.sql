@@ -15,6 +15,7 @@ begin
             hint = format('Make a profile of your own based on it: select brokerage.set_profile(%L, %L); '
                           'then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
   end if;
+  perform brokerage.require_own_profile(p_profile);
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', left(p_rule, 100), coalesce(resource.shown(p_changes), 'null')
       using errcode = 'PB001',
@@ -62,4 +63,4 @@ comment on function brokerage.set_rule(text, text, jsonb, text) is
   'Adds a rule to a profile, or changes columns of a rule that it has (an object of columns of brokerage.profile_rule; '
   'null means the value of the profile on which it is based). The profile is composed to check that the rule fits. '
   'Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the '
-  'function is not trusted).';
+  'function is not trusted; through the service: another setup decides by the profile).';

@@ -16,6 +16,7 @@ begin
   perform resource.require_setup(p_setup);
   if p_settings ? 'profile' then
     perform brokerage.require_no_trial(p_setup, p_settings ->> 'profile');
+    perform brokerage.keep_profile(p_setup, p_settings ->> 'profile');
   end if;
   perform resource.change_settings('brokerage.setting', p_setup, p_settings);
 end $$;

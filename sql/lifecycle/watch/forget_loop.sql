@@ -7,6 +7,8 @@ declare
 begin
   if p_setup is not null then
     perform resource.identify(p_setup);
+  else
+    perform resource.require_own('a loop of all setups', array(select s.setup from resource.setup s));
   end if;
   select l.* into v_loop from lifecycle.loop l
    where l.setup is not distinct from p_setup and l.name = p_name

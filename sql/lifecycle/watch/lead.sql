@@ -32,6 +32,8 @@ begin
   if p_setup is not null then
     perform resource.identify(p_setup);
     perform resource.require_known_setup(p_setup);
+  else
+    perform resource.require_own('a loop of all setups', array(select s.setup from resource.setup s));
   end if;
   insert into lifecycle.loop as l
     (setup, name, holder, held_by, renewed_at, expires_at, period, began_at, ended_at, errors, failing_since)

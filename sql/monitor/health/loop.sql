@@ -45,3 +45,6 @@ comment on column monitor.loop.state is
   'State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and '
   'ten minutes), nobody leads, or never ran.';
 comment on column monitor.loop.needed is 'Whether a setup needs the loop (lifecycle.needed_loop).';
+comment on column monitor.loop.error is
+  'Failures of the last round by setup, in one text; null = the round had no failure. Through the service, the '
+  'failures of the setup.';

@@ -5,7 +5,8 @@ language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_row record;
   v_left_out text[] := '{}'::text[];
-  v_alone boolean := coalesce((select s.alone from resource.setup s where s.setup = p_setup), false);
+  v_alone boolean := coalesce((select s.alone from resource.setup s where s.setup = p_setup), false)
+                     or resource.bound_setup() is not null;
 begin
   perform resource.identify(p_setup);
   perform resource.check_keys('configuration', p_rows, '{"app": "a text", "component": "a text", "key": "a text",
@@ -28,5 +29,6 @@ begin
 end $$;
 
 comment on function resource.store_config(text, jsonb, boolean) is
-  'Sets the configuration values of an array of {app, component, key, value, everywhere, forced}. An unknown key is '
-  'refused; with p_lenient it is left out and returned. Errors: PB001, PB002 (setup not granted).';
+  'Sets the configuration values of an array of {app, component, key, value, everywhere, forced}. Everywhere means the '
+  'setup alone if it is isolated, or if the caller uses the service. An unknown key is refused; with p_lenient it is '
+  'left out and returned. Errors: PB001, PB002 (setup not granted).';

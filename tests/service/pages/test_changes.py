@@ -166,6 +166,23 @@ def test_a_parameter_of_a_profile_is_changed(operator: Changer, filled: Calls) -
     assert "acme production_job top-10" in operator.client.get(unescape(link[1])).text
 
 
+def test_a_profile_by_which_another_setup_decides_is_not_changed_on_a_page(operator: Changer, filled: Calls) -> None:
+    q = filled
+    seen = operator.asked("set-parameter", RULE, parameter="best", value="5")
+    q.rows("select taskqueue.set_settings('secret', '{}'), brokerage.set_settings('secret', '{\"profile\": \"acme\"}')")
+    before = q.value(PARAMETERS)
+    page = operator.look("/profile?profile=acme").text
+    assert "1 other setup decides by the profile" in page and "secret" not in page
+    assert "do=set-parameter" not in page
+    form = operator.ask("set-parameter", RULE, parameter="best").text
+    assert re.search(r"Other setups that decide by it</dt>\s*<dd[^>]*>1<", form) and "secret" not in form
+    for answer in (operator.ask("set-parameter", RULE, parameter="best", value="5"), operator.post(seen)):
+        assert answer.status_code == 403, answer.text
+        assert "profile acme is shared: 1 other setup decides by it" in answer.text
+    assert q.value(PARAMETERS) == before
+    assert changes(q) == []
+
+
 NEW = {"kind": "running", "ce": "", "attribute": "JobType", "value": "x", "limit": "1", "burst": "1"}
 REFUSED = [
     ("set-setting", "taskqueue.queue_size", {"value": "0"}, "value", "invalid value 0 for setting queue_size"),

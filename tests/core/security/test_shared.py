@@ -1,0 +1,115 @@
+"""What several setups share is changed through the service only by an operator whose setup alone it concerns."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Connection, refused
+from tests.core.security.test_credentials import service
+
+__all__ = ["service"]
+CHANGES = {
+    "set rule": "select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 3}}')",
+    "remove rule": "select brokerage.remove_rule('acme', 'top-10')",
+    "set profile": "select brokerage.set_profile('acme', 'panda2026')",
+    "remove profile": "select brokerage.remove_profile('acme')",
+    "set config": "select resource.set_config_everywhere('jobbroker:NQUEUED_SAT_CAP', '3')",
+    "lead": "select lifecycle.lead(null, gen_random_uuid(), 'me', '99 years', '[]')",
+    "forget loop": "select lifecycle.forget_loop(null, 'watchdog')",
+}
+USES = {
+    "setting": "select brokerage.set_settings('theirs', '{\"profile\": \"acme\"}')",
+    "based on it": "select brokerage.set_profile('child', 'acme'), "
+                   "brokerage.set_settings('theirs', '{\"profile\": \"child\"}')",
+    "trial": "select brokerage.begin_trial('theirs', 'acme')",
+}  # fmt: skip
+
+
+@pytest.fixture
+def operator(db: Connection, service: Callable[[], Connection]) -> Iterator[Connection]:
+    """The service, which acts as an operator of the setup `mine` in each transaction."""
+    for setup in ("mine", "theirs"):
+        db.execute("select taskqueue.set_settings(%s, '{}')", [setup])
+    db.execute("select brokerage.set_profile('acme'), brokerage.set_settings('mine', '{\"profile\": \"acme\"}')")
+    yield service()
+
+
+def act(connection: Connection, statement: str) -> list[Any]:
+    with connection.transaction():
+        subject = json.dumps({"name": "me", "setup": "mine"})
+        connection.execute("select set_config('role', 'broker_operator', true),"
+                           " set_config('pgbroker.subject', %s, true)", [subject])  # fmt: skip
+        return connection.execute(statement.encode()).fetchall()
+
+
+def shared(db: Connection) -> list[Any]:
+    return [
+        db.execute(f"select to_jsonb(t) from {table} t order by 1".encode()).fetchall()
+        for table in ("brokerage.profile", "brokerage.profile_rule", "resource.config", "lifecycle.loop")
+    ]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("use", USES)
+def test_an_operator_of_one_setup_changes_nothing_by_which_another_decides(
+    db: Connection, operator: Connection, change: str, use: str
+) -> None:
+    db.execute(USES[use].encode())
+    before = shared(db)
+    with refused("PB002", "1 other setup decides by it") as error:
+        act(operator, CHANGES[change])
+    assert "theirs" not in str(error.value) + str(error.value.diag.message_hint)
+    assert shared(db) == before
+    db.execute(CHANGES["set rule"].encode())  # a login of the database may
+
+
+def test_an_operator_changes_a_profile_that_its_setup_alone_uses(db: Connection, operator: Connection) -> None:
+    act(operator, CHANGES["set rule"])
+    act(operator, CHANGES["remove rule"])
+    assert act(operator, "select other_setups from monitor.profile where profile = 'acme'") == [(0,)]
+    db.execute(USES["based on it"].encode())
+    assert act(operator, "select setups, other_setups from monitor.profile where profile = 'acme'") == [(["mine"], 1)]
+    act(
+        operator,
+        "select brokerage.set_profile('copy', 'acme'), brokerage.set_settings('mine', '{\"profile\": \"copy\"}')",
+    )
+    act(operator, CHANGES["set rule"].replace("acme", "copy"))
+
+
+def test_everywhere_in_a_world_is_the_setup_of_the_caller_alone(db: Connection, operator: Connection) -> None:
+    rows = [{"component": "jobbroker", "key": "NQUEUED_SAT_CAP", "value": 3, "everywhere": True}]
+    act(operator, f"select resource.store_config('mine', '{json.dumps(rows)}')")
+    assert db.execute("select setup from resource.config").fetchall() == [("mine",)]
+    db.execute("select resource.store_config('mine', %s)", [Jsonb(rows)])
+    assert db.execute("select setup from resource.config order by 1").fetchall() == [("mine",), (None,)]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_change_waits_for_a_setup_that_begins_to_use_the_profile(
+    db: Connection, operator: Connection, connect: Callable[..., Connection], use: str
+) -> None:
+    """The other setup begins while the change is under way: one of them comes first, and then the change is refused."""
+    results: list[str | None] = []
+
+    def change() -> None:
+        try:
+            act(operator, CHANGES["set rule"])
+            results.append(None)
+        except psycopg.Error as error:
+            results.append(error.sqlstate)
+
+    other = connect()
+    other.autocommit = False
+    other.execute(USES[use].encode())
+    thread = threading.Thread(target=change)
+    thread.start()
+    thread.join(0.5)
+    assert results == []
+    other.commit()
+    thread.join(30)
+    assert results == ["PB002"]
