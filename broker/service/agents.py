@@ -26,7 +26,9 @@ async def match(call: Call) -> Matches | Response:
     request_id = call.match_id(wanted.request_id)
     if wanted.wait:
         asked = (call.caller, request_id, wanted.resources)
-        found = await call.service.waiting.match(*asked, n=wanted.n, wait=wanted.wait, gone=call.gone)
+        found = await call.service.waiting.match(
+            *asked, n=wanted.n, wait=wanted.wait, gone=call.gone, check=call.require_credential
+        )
     else:
         found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
     if found:
@@ -57,7 +59,7 @@ async def release(call: Call) -> list[Released]:
     if len(jobs) > _RELEASES:
         raise Problem(422, f"{len(jobs)} jobs in one call", code="PB001", hint=f"A call takes up to {_RELEASES} jobs.")
     each = [(call.setup, job.job_id, job.attempt) for job in jobs]
-    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, _RELEASE, each)
+    answers = await call.each(_RELEASE, each)
     return [_released(job, answer) for job, answer in zip(jobs, answers, strict=True)]
 
 

@@ -1,21 +1,23 @@
 """The call that an endpoint gets, and the checks before it: the caller, the rate, and the body."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, LiteralString, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
+import psycopg
 import starlette.requests
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import STATEMENT, Connection, Database, ReadTransaction, Rows
-from broker.service.problems import Problem, encoded
+from broker.service.calls import Connection, Database, ReadTransaction, Row, Rows
+from broker.service.problems import Problem, encoded, of_code
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker
 
@@ -25,6 +27,8 @@ _LONGEST_NAME = 100
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 """The errors with which a database refuses a caller whose credential is in another database."""
 _LONGEST_KEY = 500
+_AGAIN = 1.0  # seconds after which a call that is still under way looks its credential up again
+_AT_ONCE = 100  # statements of a call between two such looks
 
 
 class _Headers(Headers):
@@ -47,8 +51,17 @@ class Request(starlette.requests.Request):
     """A received request."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
-        super().__init__(scope, receive)
+        super().__init__(scope, self._next)
+        self._arriving = receive
         self._table = _Headers(scope)
+        self.check: Callable[[float], Awaitable[None]] | None = None
+
+    async def _next(self) -> Message:
+        """The next part of the body. A caller that sends slowly is checked again."""
+        message = await self._arriving()
+        if self.check is not None and message["type"] == "http.request":
+            await self.check(_AGAIN)
+        return message
 
     @property
     def headers(self) -> Headers:
@@ -69,6 +82,8 @@ class Call:
     setup: str = ""
     body: Any = None
     _caller: Caller | None = None
+    _csrf: str | None = None
+    _looked_up: float = 0.0
     _reading: ReadTransaction | None = None
 
     @property
@@ -79,17 +94,31 @@ class Call:
 
     async def identify(self, setup: str, csrf: str | None = None) -> Caller:
         """Identify the caller, and check its rate. csrf: the token that a form shows beside a cookie."""
-        shown = await self.worker.credentials.of(self.request.headers, self.request.method, csrf)
-        await self.serve(setup)
-        try:
-            self._caller = await self.service.callers.of(shown, setup)
-        except Problem as problem:
-            if problem.status not in _REFUSED or not await self.follow(setup):
-                raise
-            self._caller = await self.service.callers.of(shown, setup)
+        self._csrf = csrf
+        self._caller = await self._look_up(setup)
+        self.request.check = self.require_credential
         if self.worker.rate:
             self.worker.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller
+
+    async def _look_up(self, setup: str) -> Caller:
+        self._looked_up = time.monotonic()
+        shown = await self.worker.credentials.of(self.request.headers, self.request.method, self._csrf)
+        await self.serve(setup)
+        try:
+            return await self.service.callers.of(shown, setup)
+        except Problem as problem:
+            if problem.status not in _REFUSED or not await self.follow(setup):
+                raise
+            return await self.service.callers.of(shown, setup)
+
+    async def require_credential(self, age: float = 0.0) -> None:
+        """Look the credential of the call up again, if the last look-up began this many seconds ago. Raises Problem:
+        401, 403 if the credential has ended, was revoked or means something else now; 503."""
+        if self._caller is None or time.monotonic() < self._looked_up + age:
+            return
+        if await self._look_up(self._caller.setup) != self._caller:
+            raise of_code("PB008", "the credential has changed during the call", "Ask again.")
 
     async def serve(self, setup: str) -> None:
         """From now on, ask the database that has the setup."""
@@ -126,6 +155,15 @@ class Call:
         if self.database is self.service.database:
             return await self.rows(statement, *values)
         return await self.service.database.as_role(self.caller.role, self.caller.text, statement, values)
+
+    async def each(self, statement: LiteralString, each: Sequence[Sequence[object]]) -> list[list[Row] | psycopg.Error]:
+        """The rows, or the error, of a statement for each list of values, each in its own transaction."""
+        answers: list[list[Row] | psycopg.Error] = []
+        for first in range(0, len(each), _AT_ONCE):
+            await self.require_credential(_AGAIN)
+            some = each[first : first + _AT_ONCE]
+            answers += await self.service.database.each_as_role(self.caller.role, self.caller.text, statement, some)
+        return answers
 
     async def steps(self, run: Callable[[Connection], Awaitable[T]]) -> T:
         """The result of a function of several statements with the caller's role, in one transaction. An error undoes
@@ -244,6 +282,8 @@ class Endpoint:
             if not self.reads_itself:
                 call.body = bodies.decoded(await bodies.read(request, limit), self.body)
         found = await (self._read(call) if self.reads else self._run(call))
+        if self.reads or self.method == "GET":
+            await call.require_credential(_AGAIN)
         response = found if isinstance(found, Response) else Response(encoded(found), media_type=bodies.JSON)
         changed = None if self.reads or self.outside else await call.service.reader.remember(request)
         if changed is not None:

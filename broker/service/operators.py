@@ -38,6 +38,7 @@ async def answered(call: Call, asked: WhatIf, longest: float | None = None) -> D
         found = await call.service.database.undone_as_role(caller.role, caller.text, decide, longest)
     except PoolTimeout:
         raise Problem(503, "other what-ifs are under way", hint="Ask again in some seconds.") from None
+    await call.require_credential()
     difference = Difference(
         found.before, found.after, [Change(**row) for row in found.differences], found.not_open, found.kept,
         [QueueChange(**row) for row in found.queues], [RuleChange(**row) for row in found.rules],

@@ -45,12 +45,10 @@ async def insert(call: Call) -> Inserted:
     try:
         async for chunk in _chunks(_lines(call)):
             number += 1
-            async with call.service.database.long_call(call.setup, _PATIENCE):  # not while a slow client sends
-                try:
-                    [counts] = await call.rows(_INSERT, call.setup, _array(chunk), call.id_of(f"{key}\n{number}"))
-                except psycopg.Error as error:
-                    raise await _named(call, chunk, of_error(error)) from error
-            jobs, moved, restarted = counts
+            text = f"[{','.join(line for line, _ in chunk)}]"
+            async with call.service.database.long_call(_PATIENCE):  # not while a slow client sends
+                await call.require_credential()
+                rows = await call.rows(_INSERT, call.setup, text, call.id_of(f"{key}\n{number}"))
             done.stored += len(chunk)
             done.jobs += jobs
             done.new += jobs - moved - restarted
@@ -61,7 +59,8 @@ async def insert(call: Call) -> Inserted:
         raise
     except Exception as error:
         problem = of_error(error)
-        problem.more |= {"stored": done.stored, "jobs": done.jobs}
+        if done.stored or problem.status not in (401, 403):
+            problem.more |= {"stored": done.stored, "jobs": done.jobs, "line": done.stored + 1}
         raise problem from error
     return done
 
@@ -192,7 +191,7 @@ async def retry(call: Call) -> list[Retried]:
 async def _each(call: Call, act: Act) -> list[Held]:
     ids: list[int] = call.body.job_ids
     each = [(call.setup, "job", str(job_id)) for job_id in ids]
-    answers = await call.service.database.each_as_role(call.caller.role, call.caller.text, act.statement, each)
+    answers = await call.each(act.statement, each)
     return [
         Held(job_id, answer[0][0] > 0, None) if isinstance(answer, list) else Held(job_id, False, item_error(answer))
         for job_id, answer in zip(ids, answers, strict=True)

@@ -8,7 +8,7 @@ agents with each description asks every five seconds.
 import asyncio
 import heapq
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
@@ -22,7 +22,7 @@ from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database
 from broker.service.matching import Matcher
 from broker.service.models import Match
-from broker.service.problems import LOG, of_error
+from broker.service.problems import LOG, Problem, of_error
 
 _PAUSE = 0.05  # seconds between two looks at a setup
 _AGAIN = 5.0  # seconds after which one agent of each description asks without an arrival
@@ -129,9 +129,11 @@ class Waiting:
         n: int,
         wait: float,
         gone: Callable[[], Coroutine[Any, Any, None]],
+        check: Callable[[], Awaitable[None]],
     ) -> list[Match]:
-        """The jobs for a request, now or within this many seconds. gone: ends when the caller no longer waits.
-        Raises Problem, and ClientDisconnect when the caller is gone.
+        """The jobs for a request, now or within this many seconds. gone: ends when nobody waits for the answer. check:
+        raises Problem if the caller's credential no longer counts. Raises Problem, and ClientDisconnect when the caller
+        is gone.
         """
         deadline = time.monotonic() + wait
         watched = self._watched.get(caller.setup)
@@ -154,6 +156,12 @@ class Waiting:
                 left = left or asyncio.create_task(gone())
                 if not await watched.park(agent, left, deadline - time.monotonic()):
                     return []
+                try:
+                    await check()
+                except Problem:
+                    if kind.parked:  # another agent gets the news
+                        kind.wake(next(iter(kind.parked)), chained=True)
+                    raise
         finally:
             if left is not None:
                 left.cancel()
