@@ -32,6 +32,17 @@ SHARED = {
           from monitor.general_config c""",
 }
 """Data that belongs to no setup and must be equal on all shards: its name, and a query for its hash."""
+_MAPS = """
+select distinct format('line %s of pg_ident.conf makes the certificate %s the login %s',
+                       i.line_number, i.sys_name, i.pg_username)
+  from pg_ident_file_mappings i
+  join pg_hba_file_rules h on h.auth_method = 'cert' and 'map=' || i.map_name = any (h.options)
+  left join pg_roles r on r.rolname = i.pg_username
+ where i.sys_name like '/%' or i.pg_username ~ '^[/+]' or i.pg_username = 'all' or r.rolsuper
+    or i.pg_username in (select o.role_name from resource.installation_role o where o.kind in ('service', 'owner'))
+ order by 1
+"""
+"""Lines by which a certificate is more than one named login of agents or people. A superuser may read them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,7 @@ class ShardState:
     error: str | None = None
     shared: dict[str, str] = field(default_factory=dict)
     signatures: frozenset[str] = frozenset()
+    maps: tuple[str, ...] = ()
 
 
 def states_of_shards(front: Connection, target: Target, *, whole: bool = False) -> list[ShardState]:
@@ -62,12 +74,13 @@ def _state(way: Route, whole: bool) -> ShardState:
             row: Any = connection.execute(_OF_SHARD).fetchone()
             shared = {name: _value(connection, query) for name, query in SHARED.items()} if whole else {}
             public = frozenset(signatures(connection)) if whole else frozenset()
+            maps = _maps(connection) if whole else ()
     except ConnectError as error:
         return ShardState(way.shard, where, error=error.message)
     except psycopg.Error as error:
         return ShardState(way.shard, where, error=error.diag.message_primary or str(error))
     release, setups, waiting, leases = row
-    return ShardState(way.shard, where, release, tuple(setups or ()), int(waiting), leases, None, shared, public)
+    return ShardState(way.shard, where, release, tuple(setups or ()), int(waiting), leases, None, shared, public, maps)
 
 
 def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
@@ -81,6 +94,7 @@ def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
     found += [f"shard {shard.shard} does not answer: {shard.error}" for shard in shards if shard.error is not None]
     for shard in reached:
         found += [f"shard {shard.shard} has no {line}" for line in sorted(asked - shard.signatures)]
+        found += [f"shard {shard.shard}: {line}" for line in shard.maps]
         for setup in shard.setups:
             if setup not in placed:
                 found.append(f"setup {setup} is on shard {shard.shard} and is placed nowhere")
@@ -94,6 +108,12 @@ def differences(front: Connection, shards: Iterable[ShardState]) -> list[str]:
             alike = "; ".join(", ".join(names) for names in groups.values())
             found.append(f"{name} differ between shards: {alike}")
     return found
+
+
+def _maps(connection: Connection) -> tuple[str, ...]:
+    if _value(connection, "select has_table_privilege('pg_ident_file_mappings', 'select')") != "True":
+        return ()
+    return tuple(line for (line,) in connection.execute(_MAPS.encode()).fetchall())
 
 
 def _value(connection: Connection, query: str) -> str:

@@ -2,13 +2,14 @@
 shards believe the front as they believe one with a certificate or a password file."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import requirements, resource
-from tests.cluster.front.conftest import PASSWORD, AtFront, Placed, map_login
+from tests.cluster.front.conftest import PASSWORD, AtFront, Cluster, Placed, map_login
 from tests.commands import Cli
 from tests.service.conftest import Db
 
@@ -89,3 +90,25 @@ def test_check_and_doctor_name_mappings_to_other_logins(cli: Cli, changed: None)
     findings = cli("doctor", "--json").json["findings"]
     logins = [found["object"] for found in findings if (found["area"], found["verdict"]) == ("login", "problem")]
     assert logins == ["cluster_agent", "pgbroker_logins", "public"]
+
+
+def test_check_names_certificates_that_may_be_more_than_one_login_of_people(cli: Cli, cluster: Cluster) -> None:
+    """pg_hba.conf and pg_ident.conf of shard b, which are read as they are, without a reload."""
+    with psycopg.connect(cluster.shards["b"], autocommit=True) as shard:
+        files = [Path(str(shard.execute(f"show {name}_file".encode()).fetchone()[0])) for name in ("hba", "ident")]  # type: ignore[index]
+    before = [file.read_text() for file in files]
+    added = "hostssl all +broker_agent 192.0.2.1/32 cert map=front", "\n".join([
+        "front db0 cluster_agent", "front db0 cluster_super", "front db0 broker_service", r"front /^(.*)$ \1",
+        "other db0 cluster_super",
+    ])  # fmt: skip
+    try:
+        for file, more in zip(files, added, strict=True):
+            file.write_text(f"{more}\n")
+        found = cli("cluster", "check", "--json").json["differences"]
+    finally:
+        for file, text in zip(files, before, strict=True):
+            file.write_text(text)
+    assert found == [
+        f"shard b: line {line} of pg_ident.conf makes the certificate {name} the login {login}"
+        for line, name, login in [(2, "db0", "cluster_super"), (3, "db0", "broker_service"), (4, "/^(.*)$", r"\1")]
+    ]

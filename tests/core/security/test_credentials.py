@@ -287,6 +287,24 @@ def test_a_subject_is_bound_to_its_setup_and_owner(db: Connection, service: Call
     assert leased == [("issuer bob", "broker_agent"), ("issuer carol", "broker_agent")]
 
 
+def test_no_name_of_a_token_pilot_or_claim_makes_its_holder_another_subject(
+    db: Connection, service: Callable[[], Connection]
+) -> None:
+    """Operators choose names and stamps, and issuers choose subjects: each kind of subject has names of its own."""
+    credential(db, "any")
+    login = service()
+    kinds: list[set[str]] = [set(), set(), set()]
+    for name in ("x", f"{ISSUER} x", "token x", "pilot x 0123456789ab", f"{ISSUER} token x"):
+        [(token,)] = db.execute("select token from resource.make_token('s', %s, 'agent')", [name]).fetchall()
+        [(secret,)] = db.execute("select secret from resource.make_secret('s', %s)", [name]).fetchall()
+        [(pilot,)] = login.execute("select token from resource.exchange_secret('s', %s, %s)", [name, secret]).fetchall()
+        found = by_token(login, token), by_token(login, pilot), by_claims(login, sub=name)
+        for kind, (_, subject, _) in zip(kinds, found, strict=True):
+            kind.add(subject["name"])
+    assert [len(kind) for kind in kinds] == [5, 5, 5]
+    assert len(set[str]().union(*kinds)) == 15
+
+
 def test_a_subject_set_by_another_login_is_not_believed(db: Connection, connect: Connect) -> None:
     """Another login sets the setting, or names a subject in a request: the first is ignored, the second refused."""
     insert(db, "s")
