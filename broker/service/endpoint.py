@@ -47,21 +47,31 @@ class _Headers(Headers):
         return key.lower().encode("latin-1") in self._first
 
 
+class _Parts:
+    """The parts of a body as they arrive. check: called with each part, until the body is complete; so a caller that
+    sends slowly is checked again."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.check: Callable[[float], Awaitable[None]] | None = None
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        check = self.check
+        if check is not None and message["type"] == "http.request":
+            if not message.get("more_body", False):
+                self.check = None  # the call, which has the request, is then freed at once
+            await check(_AGAIN)
+        return message
+
+
 class Request(starlette.requests.Request):
     """A received request."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
-        super().__init__(scope, self._next)
-        self._arriving = receive
+        self.parts = _Parts(receive)
+        super().__init__(scope, self.parts)
         self._table = _Headers(scope)
-        self.check: Callable[[float], Awaitable[None]] | None = None
-
-    async def _next(self) -> Message:
-        """The next part of the body. A caller that sends slowly is checked again."""
-        message = await self._arriving()
-        if self.check is not None and message["type"] == "http.request":
-            await self.check(_AGAIN)
-        return message
 
     @property
     def headers(self) -> Headers:
@@ -96,7 +106,8 @@ class Call:
         """Identify the caller, and check its rate. csrf: the token that a form shows beside a cookie."""
         self._csrf = csrf
         self._caller = await self._look_up(setup)
-        self.request.check = self.require_credential
+        if self.request.method != "GET":
+            self.request.parts.check = self.require_credential
         if self.worker.rate:
             self.worker.rate.spend((setup, self._caller.role, self._caller.subject.name))
         return self._caller
