@@ -156,6 +156,17 @@ def test_an_operator_of_a_setup_revokes_those_who_may_act_in_it(db: Connection, 
     assert [by_session(login, one)[2] for one in (cookie, mine)] == [None, "PB008"]
 
 
+def test_an_operator_through_the_service_is_told_of_its_own_setup_alone(db: Connection, login: Connection) -> None:
+    for setup in ("s", "t"):
+        credential(db, "all", "viewer", p_setup=setup)
+    asked = b"select setup from resource.setups_of_claims(%s)"
+    assert db.execute(asked, [Jsonb(CLAIMS)]).fetchall() == [("s",), ("t",)]
+    with login.transaction():
+        login.execute("set local role broker_operator")
+        login.execute("""set local pgbroker.subject = '{"name": "ops", "setup": "s"}'""")
+        assert login.execute(asked, [Jsonb(CLAIMS)]).fetchall() == [("s",)]
+
+
 def test_the_session_of_a_ticket_is_for_one_setup(db: Connection, login: Connection) -> None:
     credential(db, "all", "viewer")
     cookie = used(login, ticket(db))
