@@ -50,7 +50,7 @@ def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Tab, fil
     filled.connection.execute(
         """insert into lifecycle.loop
            select null, n, gen_random_uuid(), 'host-17.example.org 1234567', now(), now() + interval '1 minute',
-                  '5 seconds', now(), now(), %s, now() - interval '1 hour'
+                  '5 seconds', now(), now(), jsonb_build_object('default', %s::text), now() - interval '1 hour'
              from unnest('{maintain,watchdog,assign-analysis}'::text[]) n""",
         [error],
     )
@@ -70,7 +70,7 @@ def test_tables_of_health_and_alerts_are_whole_on_a_screen_of_1280(tab: Tab, fil
             "[...document.querySelectorAll('td, th')].map((one) => one.getBoundingClientRect().right)"
         )
         assert max(right) <= 1280
-    filled.connection.execute("update lifecycle.loop set held_by = repeat('x', 300)")
+    filled.connection.execute("update lifecycle.loop set setup = 'default', held_by = repeat('x', 300)")
     page.goto(f"{BASE}/health")
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
