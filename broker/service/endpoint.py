@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope
 
 from broker.service import bodies
 from broker.service.callers import Caller
-from broker.service.calls import Connection, Database, ReadTransaction, Row, Rows
+from broker.service.calls import STATEMENT, Connection, Database, ReadTransaction, Row, Rows
 from broker.service.problems import Problem, encoded, of_code
 from broker.service.reader import may_differ
 from broker.service.worker import Service, Worker

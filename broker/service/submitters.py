@@ -45,10 +45,13 @@ async def insert(call: Call) -> Inserted:
     try:
         async for chunk in _chunks(_lines(call)):
             number += 1
-            text = f"[{','.join(line for line, _ in chunk)}]"
-            async with call.service.database.long_call(_PATIENCE):  # not while a slow client sends
+            async with call.service.database.long_call(call.setup, _PATIENCE):  # not while a slow client sends
                 await call.require_credential()
-                rows = await call.rows(_INSERT, call.setup, text, call.id_of(f"{key}\n{number}"))
+                try:
+                    [counts] = await call.rows(_INSERT, call.setup, _array(chunk), call.id_of(f"{key}\n{number}"))
+                except psycopg.Error as error:
+                    raise await _named(call, chunk, of_error(error)) from error
+            jobs, moved, restarted = counts
             done.stored += len(chunk)
             done.jobs += jobs
             done.new += jobs - moved - restarted
@@ -60,7 +63,7 @@ async def insert(call: Call) -> Inserted:
     except Exception as error:
         problem = of_error(error)
         if done.stored or problem.status not in (401, 403):
-            problem.more |= {"stored": done.stored, "jobs": done.jobs, "line": done.stored + 1}
+            problem.more |= {"stored": done.stored, "jobs": done.jobs}
         raise problem from error
     return done
 
