@@ -62,7 +62,7 @@ async def insert(call: Call) -> Inserted:
         raise
     except Exception as error:
         problem = of_error(error)
-        if done.stored or problem.status not in (401, 403):
+        if done.stored or problem.status not in (401, 403) or "line" in problem.more:
             problem.more |= {"stored": done.stored, "jobs": done.jobs}
         raise problem from error
     return done

@@ -2,7 +2,10 @@
 -- lifecycle; in the other schemas they are the defaults of the columns.
 create or replace view monitor.setting as
 select p.setup, t.schema, c.name,
-       case when v.settings is null then c.default_value else v.settings ->> c.name end as value,
+       case when v.settings is null then c.default_value
+            -- stored as 72:00:00 (resource.setting_value), shown as 3 days
+            when c.type = 'interval' then justify_hours((v.settings ->> c.name)::interval)::text
+            else v.settings ->> c.name end as value,
        coalesce(col_description(t.shown, m.attnum), c.meaning) as meaning, c.default_value, c.type, c.allowed
   from resource.setup p
  cross join (values ('taskqueue', 'taskqueue.setting'::regclass, null::regclass),

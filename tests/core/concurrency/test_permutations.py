@@ -59,7 +59,7 @@ NOT_TRIED = {
     "of alerts, by tests/core/alert/test_races.py": "clear_rule set_target clear_target test_target",
     "of loops, by tests/core/lifecycle and tests/core/cli": "lead stand_down forget_loop",
     "as another that is tried": """
-        match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
+        insert_counted match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
         make_isolated_setup compute_classes""",
     "of a front, by tests/cluster": "note_shard",
 }
