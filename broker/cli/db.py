@@ -50,7 +50,7 @@ def downgrade(
 
     dsn = common.target().dsn
     if not yes:
-        note(str(machinery.prospect(dsn, target)))
+        note(str(machinery.prospect(dsn, target)), keep="\n")
         typer.confirm("Go on?", abort=True, err=True)
     _show(machinery.downgrade(dsn, target, patience=patience), as_json)
 

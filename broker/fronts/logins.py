@@ -74,7 +74,7 @@ def guard(cur: psycopg.Cursor[Any], roles: Roles) -> None:
 
 
 def faults(connection: psycopg.Connection[Any]) -> list[tuple[str, str, str]]:
-    """What makes a login of a front another login on the shards: the login, how, and the remedy. Nothing in a database
+    """Ways in which a login of a front is another one on the shards: login, way and remedy. Nothing in a database
     that is no front."""
     if connection.execute("select from cluster.shard_dsn(null) limit 1").fetchone() is None:
         return []

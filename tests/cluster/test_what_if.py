@@ -291,7 +291,7 @@ def test_a_copy_that_the_standby_cancels_is_a_clear_error(
 def test_a_program_that_dies_leaves_no_copy(pair: Pair, db: Db, dsn: str, number: int) -> None:
     before = stored(db)
     pair.wait_until_it_streams()
-    db.execute("begin; lock table brokerage.run")  # what-if waits here after copying the world
+    db.execute("begin; lock table brokerage.run")  # the what-if waits here after copying the world
     # shells ignore interrupts for background programs, and the program would inherit that
     before_it = signal.signal(signal.SIGINT, signal.default_int_handler)
     program = subprocess.Popen(

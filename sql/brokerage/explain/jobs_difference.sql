@@ -1,5 +1,5 @@
--- What-if reads the destinations of the jobs in two dry runs. A dry run assigns no jobs, so they are distributed here,
--- with the draws of the first run for both. Tasks do not see each other's jobs. Nested loops are off: see
+-- A what-if reads the destinations of the jobs in two dry runs. A dry run assigns no jobs, so they are distributed
+-- here, with the draws of the first run for both. Tasks do not see each other's jobs. Nested loops are off: see
 -- brokerage.run_difference.
 create or replace function brokerage.jobs_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (queue text, tasks_before bigint, tasks_after bigint, jobs_before bigint, jobs_after bigint)

@@ -1,4 +1,4 @@
--- What-if compares the rejections of each rule before and after a change. Nested loops are off: see
+-- A what-if compares the rejections of each rule before and after a change. Nested loops are off: see
 -- brokerage.run_difference.
 create or replace function brokerage.rejection_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (rule text, before bigint, after bigint, gained bigint, lost bigint, example text)

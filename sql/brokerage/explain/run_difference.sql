@@ -1,4 +1,4 @@
--- What-if compares two runs over the same tasks, before and after a change. Rows that a run has just stored have no
+-- A what-if compares two runs over the same tasks, before and after a change. Rows that a run has just stored have no
 -- statistics yet, so nested loops are off, as are sorts where hashing works.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,

@@ -96,7 +96,7 @@ def test_tasks_are_brokered_explained_and_counted(cli: Cli, cluster: Cluster, se
         explained = done(cli("explain", "task", 41000001, *of_setup))
         assert explained == done(cli("--dsn", cluster.shards[shard], "explain", "task", 41000001, *of_setup))
         done(cli("submit", "-", *of_setup, stdin=json.dumps(
-            {"job_id": 7, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}}
+            {"job_id": 7, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 500}}
         )))  # fmt: skip
         assert "CPUTime" in done(cli("explain", 7, "--cpu-time", "5", *of_setup))
         done(cli("sample", *of_setup))

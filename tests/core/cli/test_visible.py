@@ -96,7 +96,7 @@ def test_lines_of_a_log_show_names() -> None:
 
 
 def test_no_other_module_of_the_command_line_prints() -> None:
-    """What prints by itself prints no name, or JSON."""
+    """A module that prints by itself prints no name, or JSON."""
     exempt = {"cli/program.py", "cli/brokerage.py", "cli/db.py", "cli/alerts.py"}
     folder = Path(broker.__file__).parent
     files = [*folder.glob("cli/**/*.py"), *folder.glob("*/commands/**/*.py"), folder / "service" / "commands.py"]

@@ -101,7 +101,13 @@ def test_load_names_the_file_whose_value_the_database_refuses(cli: Cli, tmp_path
 
 @pytest.mark.slow
 def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Connection, tmp_path: Path) -> None:
-    files = {"queues": QUEUES, "storages": STORAGES, "closeness": [], "tags": TAGS, "latest": METRICS}
+    files = {
+        "queues": QUEUES,
+        "storages": STORAGES,
+        "closeness": [{"src": "A", "dst": "B", "closeness": 3}],
+        "tags": TAGS,
+        "latest": METRICS,
+    }
     for name, value in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
     exports: tuple[Any, ...] = (

@@ -217,8 +217,9 @@ def _store(db: Connection, setup: str, given: Row) -> None:
 
 
 def _is_complete(files: list[Any], found: int | None, total: int | None, lfns: list[str] | None) -> bool:
-    total = len(files) if total is None else total
-    return (found if found is not None else total if lfns is None else len(lfns)) == total
+    if found is None and lfns is None:
+        return total is None  # nothing is known but that there is a copy
+    return (found if found is not None else len(lfns or [])) == (len(files) if total is None else total)
 
 
 def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
@@ -235,7 +236,7 @@ def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
         part = files[(number - 1) * size : number * size]
         needed |= {lfn for _, lfn in part}
         for found, _, lfns in near:
-            there |= {lfn for position, lfn in part if (position <= found if lfns is None else lfn in lfns)}
+            there |= {lfn for position, lfn in part if (position <= (found or 0) if lfns is None else lfn in lfns)}
     return needed <= there
 
 

@@ -336,7 +336,7 @@ def due(setup: str, target: str, address: str) -> notify.Due:
 def test_receivers_that_do_not_answer_delay_no_other_setup(
     hook: Hook, listen: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left when the time of a round is over is an error, too; and a process that ends waits for nobody."""
+    """Messages left at the end of a round's time are errors, and a process that ends waits for nobody."""
     silent = listen(b"")
     hanging = [due("a", f"t{number}", silent) for number in range(9)]
     messages = [*hanging, due("z", "chat", hook.url)]

@@ -1,4 +1,4 @@
-"""What several setups share is changed through the service only by an operator whose setup alone it concerns."""
+"""Things that setups share are changed through the service only by an operator whose setup alone it concerns."""
 
 import json
 import threading

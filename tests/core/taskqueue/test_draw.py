@@ -775,7 +775,7 @@ def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), chances_of(priorities, policy)) > FEW
 
 
-@pytest.mark.slow
+@pytest.mark.drawn
 @POLICIES
 def test_an_agent_draws_a_few_matching_queues_of_many_by_the_formula(connect: Connect, policy: str) -> None:
     """The agent takes the short way, in the drawn order of the highest CPU bucket, and finds later TaskQueues."""

@@ -52,19 +52,20 @@ def _out(*tokens: str) -> Row:
 
 # A task, a nucleus, the facts in documented, and those in panda2026.
 CASES: list[tuple[Row, str, Row, Row]] = [
-    ({}, "A", {**NOTHING, "is_preassigned": False, "remaining_work": 1100, "space": 110, "weighed_space": 110,
-               "space_total": 1000, "output_problem": None, "wan_problem": None}, {"space": 85, "weighed_space": 85}),
+    ({}, "A", {**NOTHING, "is_preassigned": False, "remaining_work": 30000, "space": 110, "weighed_space": 110,
+               "space_total": 1000, "output_problem": None, "wan_problem": None},
+     {"space": 85, "weighed_space": 85, "remaining_work": 1100}),
     ({}, "B", {"remaining_work": 0, "space": 7, "weighed_space": None, "space_total": None}, {}),
     ({}, "C", {"space": 8, "wan_problem": "-source_blacklist: read_wan of C_OUT is OFF"}, {}),
     ({}, "D", {**NOTHING, "space": 0, "output_problem": "it has no output storage", "wan_problem": None}, {}),
     ({"nucleus": "A"}, "A", {"is_preassigned": True}, {}),
     ({"nucleus": "A"}, "B", {"is_preassigned": False}, {}),
     ({"nucleus": "NOT_THERE"}, "A", {"is_preassigned": False}, {}),
-    # Remaining work of the share, of its priority and more
-    ({"current_priority": 501}, "A", {"remaining_work": 1000}, {}),
-    ({"current_priority": 800}, "A", {"remaining_work": 1000}, {}),
-    ({"current_priority": 801}, "A", {"remaining_work": 0}, {}),
-    ({"gshare": "other"}, "A", {"remaining_work": 20000}, {}),
+    # Remaining work: all of it in documented; of the share, of its priority and more in panda2026
+    ({"current_priority": 501}, "A", {"remaining_work": 30000}, {"remaining_work": 1000}),
+    ({"current_priority": 800}, "A", {"remaining_work": 30000}, {"remaining_work": 1000}),
+    ({"current_priority": 801}, "A", {"remaining_work": 30000}, {"remaining_work": 0}),
+    ({"gshare": "other"}, "A", {"remaining_work": 30000}, {"remaining_work": 20000}),
     # Input
     ({"input": ["disk"]}, "A", _located(2, 3, 2, 3), {}),
     ({"input": ["disk"]}, "B", NOTHING, {}),
@@ -118,7 +119,7 @@ def _world() -> Row:
         "storages": STORAGES,
         "nuclei": {"C": {"secondary_nucleus": "B"}, "E": {}},
         "remaining_work": {
-            "A": {"by_gshare": {"share": {"500": 100, "800": 1000, "499": 9}, "other": {"900": 20000}}},
+            "A": {"all": 30000, "by_gshare": {"share": {"500": 100, "800": 1000, "499": 9}, "other": {"900": 20000}}},
         },
         "datasets": {
             **{name: {"files": files, "replicas": there} for name, there in replicas.items()},
