@@ -219,7 +219,8 @@ def _store(db: Connection, setup: str, given: Row) -> None:
 def _is_complete(files: list[Any], found: int | None, total: int | None, lfns: list[str] | None) -> bool:
     if found is None and lfns is None:
         return total is None  # nothing is known but that there is a copy
-    return (found if found is not None else len(lfns or [])) == (len(files) if total is None else total)
+    total = len(files) if total is None else total
+    return total > 0 and (found if found is not None else len(lfns or [])) == total
 
 
 def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
