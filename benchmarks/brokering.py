@@ -62,7 +62,7 @@ class Measuring:
         return float("nan") if self.postmaster is None else cpu.seconds(self.postmaster)
 
     def batch(self, batch: Batch, algorithm: str, look: Callable[[], dict[str, float]] = dict) -> dict[str, float]:
-        """Run a batch; returns its figures and those that `look` finds after it. Then the tasks are due again."""
+        """Run a batch and make its tasks due again. Returns the figures of the batch and those of `look`."""
         due = self.connection.execute(
             "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
             [batch.setup, algorithm],

@@ -1,7 +1,8 @@
 """The peer: DIRAC's own TaskQueueDB on our own MariaDB, with the same jobs and the same requests of pilots.
 
-DIRAC's class makes the tables and matches. This module configures, loads and calls it. DIRAC 9 says Owner for OwnerDN,
-and does not know SubmitPools: they are put among the JobTypes, which no pilot of workloads U and N names.
+DIRAC's class makes the tables and matches the jobs. This module configures, loads and calls it.
+DIRAC 9 says Owner for OwnerDN, and does not know SubmitPools: SubmitPools are put among the JobTypes, which no pilot of
+workloads U and N names.
 """
 
 import importlib.metadata

@@ -413,7 +413,7 @@ job_history = Table(
     Column("to_status", Text, comment="Status after."),
     Column("role_name", Text, comment="Database role of the caller."),
     Column("why", Text, comment="Reason: the function that was called, or the rule that applied with the age and the limit."),
-    comment="Every change of a brokered job's status, and every request to do its work again (the status is then the same before and after). The history is kept for as long as the setting history_kept of taskqueue says.",
+    comment="The changes of the statuses of brokered jobs, and the requests to do the work of a job again. Such a request leaves the status as it is. The history is kept for as long as the setting history_kept of taskqueue says.",
 )
 
 job_in_two_states = Table(

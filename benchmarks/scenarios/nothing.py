@@ -28,7 +28,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 
 
 def sorted_out(bench: Bench, count: int) -> tuple[list[Resource], list[Resource]]:
-    """The first requests of the workload, sorted: those that match something now, and those that match nothing.
+    """Two lists of the first requests of the workload: requests that match a job now, and requests that match none.
 
     Raises BrokerError if one of the two lists is empty.
     """

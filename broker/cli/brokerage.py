@@ -181,7 +181,7 @@ def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
     *,
     over: Annotated[bool, typer.Option("--over", help="Merge each case over the world of --setup.")] = False,
-    profile: Annotated[str | None, typer.Option(help="Profile to use in place of those that the cases name.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Profile that replaces the profiles of the cases.")] = None,
     connections: Annotated[
         int,
         typer.Option(

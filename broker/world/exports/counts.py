@@ -91,7 +91,7 @@ def jobs(name: str, value: Any) -> Made:
 
 @dataclass
 class _Sum:
-    """Figures of jobs: their number, their cores, and the disk IO of those that have one, summed over them."""
+    """The number of jobs, the sum of their cores, and the sum of their disk IO (a job without disk IO adds nothing)."""
 
     njobs: int = 0
     ncores: int | None = None

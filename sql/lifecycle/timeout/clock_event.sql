@@ -2,7 +2,7 @@ create or replace function lifecycle.clock_event(p_clock text) returns text
 language sql immutable as $$
   select case p_clock when 'created' then 'created'
                       when 'modified' then 'last heard of'
-                      when 'state_changed' then 'so'
+                      when 'state_changed' then 'status changed'
                       else 'activated or created' end
 $$;
 

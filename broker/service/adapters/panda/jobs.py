@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Update:
-    """A pilot's update of a job. is_killed: its error says that the pilot stopped the job at the command."""
+    """The update that a pilot sends for a job. If is_killed, the pilot stopped the job because it was told to."""
 
     job_id: int
     state: str
