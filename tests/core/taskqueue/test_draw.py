@@ -23,7 +23,7 @@ import scipy.stats
 
 from tests.calls import Calls, Connect, group
 from tests.core.oracle.draw import chi_square, draw, win, win_levels
-from tests.core.taskqueue.hands import counted, deal, hand
+from tests.core.taskqueue.hands import counted, deal
 
 DRAWS = range(1, 1 + int(os.environ.get("BROKER_TEST_DRAWS", "850")))
 FOR_PROPORTIONAL = range(1, 1051)
@@ -738,14 +738,19 @@ def search(q: Calls) -> None:
 
 
 def deal_valid(q: Calls, cards: int) -> None:
-    """Deal until each hand is valid: a hand that is dealt beside another worker's transaction can be void."""
-    task_queues = [task_queue for (task_queue,) in q.rows("select task_queue_id from taskqueue.task_queue")]
-    for _ in range(100):
+    """Deal until agents can take from each hand at once: old transactions of other workers can keep them from it."""
+    query = """
+        select bool_and(h.since is not null and not exists (
+                 select from taskqueue.job_count_change c
+                  where c.setup = h.setup and c.task_queue_id = h.task_queue_id and c.made_in >= h.since))
+          from taskqueue.hand h"""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
         assert all(deal(q, cards))
-        if not any(hand(q, task_queue).void for task_queue in task_queues):
+        if q.value(query):
             return
         time.sleep(0.1)
-    pytest.fail("the hands stay void for 10 s")
+    pytest.fail("no agent could take from the hands for two minutes")
 
 
 def taken_queues(q: Calls, times: int) -> Counter[int]:
