@@ -56,6 +56,7 @@ grant execute on procedure
   brokerage.broker, brokerage.broker_analysis, brokerage.broker_jobs, brokerage.broker_tasks, brokerage.classify
   to broker_operator;
 grant execute on function
+  brokerage.require_few_jobs,
   brokerage.open_run, brokerage.broker_next, brokerage.close_run, brokerage.evaluate_task, brokerage.compute_classes
   to broker_operator;
 grant execute on function brokerage.require_tasks to broker_operator, broker_viewer;

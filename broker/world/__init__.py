@@ -117,8 +117,8 @@ def load(
         if sum(loaded.rows.values()) >= _MANY_ROWS:
             connection.execute("select brokerage.refresh_statistics()")
         for name, one in checked:
-            loaded.task_jobs += _digest(connection, one)
             with naming(name):
+                loaded.task_jobs += _digest(connection, one)
                 _require_payloads(connection, one)
         for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
@@ -269,13 +269,15 @@ def _store(
 
 
 def _digest(connection: Connection, world: _Checked) -> int:
-    """Sum up the input of the loaded tasks, and of tasks that read the loaded datasets; return the jobs of the
+    """Cut the input of the loaded tasks, and of tasks that read the loaded datasets, into jobs; return the jobs of the
     former."""
     tasks = [row["task_id"] for part in world.parts.get("tasks", ())[:1] for row in part.rows]
     datasets = [row["dataset"] for part in world.parts.get("datasets", ())[:1] for row in part.rows]
     if tasks or datasets:
         query = "select workload.digest_loaded_input(%s, %s::bigint[], %s::text[])"
         [(jobs,)] = connection.execute(query, (world.setup, tasks, datasets)).fetchall()
+        query = "select brokerage.require_few_jobs(%s, %s::bigint[], %s::text[])"
+        connection.execute(query, (world.setup, tasks, datasets))
         return int(jobs)
     return 0
 

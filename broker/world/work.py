@@ -8,7 +8,7 @@ from broker.json_text import json_text
 from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, entries, fields, names, nearest, require, wrong
 
-_DATASET = fields("type site distributed", times="created modified")
+_DATASET = fields("type site distributed nfiles nevents", times="created modified")
 _FILE = fields("lfn size nevents start_event end_event")
 _REPLICA = fields("found total asize tsize vp lfns")
 
@@ -19,7 +19,7 @@ TASK = fields(
     " io_intensity disk_io architecture trans_home trans_uses container_name only_tags_for_fc nucleus cloud site parent"
     " resource_type event_service task_class is_merging use_scout sites_used",
     times="frozen task_classified",
-    objects="resource_types_at",
+    objects="resource_types_at cutting",
     id="task_id",
     user="user_name",
 )
@@ -40,7 +40,8 @@ _CODES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 
 _NUMBERS = {
     "t1Weight": "t1_weight", "nFilesPerJob": "n_files_per_job", "nFilesPerMergeJob": "n_files_per_merge_job",
-    "nEventsPerJob": "n_events_per_job", "nGBPerJob": "n_gb_per_job", "dynamicNumEvents": "dynamic_num_events",
+    "nEventsPerJob": "n_events_per_job", "nGBPerJob": "n_gb_per_job", "nMaxFilesPerJob": "n_max_files_per_job",
+    "tgtNumEventsPerJob": "tgt_num_events_per_job", "dynamicNumEvents": "dynamic_num_events",
     "maxEventsPerJob": "max_events_per_job", "nEsConsumers": "n_es_consumers", "maxAttemptES": "max_attempt_es",
     "maxAttemptEsJob": "max_attempt_es_job", "maxCoreCount": "max_core_count", "nJumboJobs": "n_jumbo_jobs",
 }  # fmt: skip
@@ -75,6 +76,8 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         if isinstance(own.get("site"), list):
             own["site"] = ",".join(names(f"{where}.site", own["site"]) or [])
         datasets.append({"dataset": dataset, **reading.row(where, own, _DATASET)})
+        if own.get("nfiles") is not None and given.get("files"):
+            raise BadRequest(f"{where} has nfiles and files", "give the number of equal files, or the files")
         lfns: set[str] = set()
         for place, (at, file) in enumerate(elements(f"{where}.files", given.get("files") or []), 1):
             row = reading.row(at, file, _FILE)

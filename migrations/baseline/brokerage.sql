@@ -25,8 +25,11 @@ create table brokerage.setting (
     check (replay_time > interval '0' and replay_time <= interval '100 years'),
   --: Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
   --: assigned jobs count for assignments_count.
-  makes_jobs        boolean not null default true
+  makes_jobs        boolean not null default true,
+  --: Most jobs of a task; a load of a task that would make more is refused.
+  most_jobs         int not null default 1000000 check (most_jobs between 1 and 1000000000)
 );
+comment on constraint setting_most_jobs_check on brokerage.setting is '1 to 1000000000';
 
 --: Trials. In a trial, another profile decides a share of the tasks of a setup, for comparison.
 create table brokerage.trial (

@@ -14,8 +14,17 @@ create table workload.dataset (
   created     timestamptz,  --: When it was made.
   modified    timestamptz,  --: When the dataset was last changed.
   distributed boolean default false,  --: Whether the files are spread over several storages, none of which has all.
+  --: Number of files of a pseudo dataset whose files are equal and have no rows; null = the rows of dataset_file.
+  nfiles      bigint check (nfiles > -1e15 and nfiles < 1e15) constraint dataset_nfiles_allowed check (nfiles >= 0)
+    constraint dataset_nfiles_of_pseudo_dataset check (nfiles is null or type in ('pseudo_input', 'pp_input')),
+  --: Events of each of these files.
+  nevents     bigint check (nevents > -1e15 and nevents < 1e15) constraint dataset_nevents_allowed check (nevents >= 0),
+  constraint dataset_events_allowed check (nfiles::numeric * nevents < 1e15),
   primary key (setup, dataset)
 );
+comment on constraint dataset_events_allowed on workload.dataset is 'fewer than 10^15 events in all files';
+comment on constraint dataset_nfiles_of_pseudo_dataset on workload.dataset is
+  'a number for a dataset whose type is pseudo_input or pp_input; other datasets name their files';
 
 --: Files of datasets.
 create table workload.dataset_file (
@@ -174,16 +183,22 @@ create table workload.task (
   --: Split rule useScout: 1 no scouting, 2 scouting wanted, 3 done. The column use_scout says whether the chunk makes
   --: scouts.
   scouting               smallint constraint task_scouting_allowed check (scouting in (1, 2, 3)),
-  --: Number of files per job; null counts as 1.
+  --: Number of files per job; null = the other split rules decide, and without them 1.
   n_files_per_job        bigint check (n_files_per_job > -1e15 and n_files_per_job < 1e15)
     constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),
   --: Number of files per merge job; null counts as 1.
   n_files_per_merge_job  bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15)
     constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
-  --: Events per job.
+  --: Events per job; with nFilesPerJob, events of each of so many cuts that make a job.
   n_events_per_job       bigint check (n_events_per_job > -1e15 and n_events_per_job < 1e15)
     constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
-  --: Input per job (GB).
+  --: Events that a job shall have, in equal cuts of each file (tgtNumEventsPerJob).
+  tgt_num_events_per_job bigint check (tgt_num_events_per_job > -1e15 and tgt_num_events_per_job < 1e15)
+    constraint task_tgt_num_events_per_job_allowed check (tgt_num_events_per_job >= 1),
+  --: Most files per job, where neither files nor events per job are given; null with nGBPerJob counts as 200.
+  n_max_files_per_job    bigint check (n_max_files_per_job > -1e15 and n_max_files_per_job < 1e15)
+    constraint task_n_max_files_per_job_allowed check (n_max_files_per_job >= 1),
+  --: Most input per job (GiB), where neither files nor events per job are given; null or 0 = no limit.
   n_gb_per_job           float8 check (n_gb_per_job > -1e15 and n_gb_per_job < 1e15)
     constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0),
   --: Dynamic number of events: events of the smallest job.
@@ -212,6 +227,12 @@ create table workload.task (
   sites_used             text[] default '{}',  --: Queues to which jobs of the task have gone.
   resource_types_at      jsonb default '{}',  --: Resource types of the task's jobs by queue.
   task_classified        timestamptz,  --: When task_class was set; null = it does not expire.
+  --: The split rules by which the input was cut when the first job was made, as workload.cutting; null = no job yet.
+  cutting                jsonb constraint task_cutting_allowed check (jsonb_typeof(cutting) = 'object'
+    and cutting - '{files,most_files,events,target,bytes,output_per_event,output_per_mb,work}'::text[] = '{}'
+    and not jsonb_path_exists(cutting, '$.* ? (@.type() != "number" || @ < 0 || @ >= 1e30)')
+    and not jsonb_path_exists(cutting - '{bytes,output_per_event,output_per_mb,work}'::text[],
+                              '$.* ? (@ < 1 || @ >= 1e15 || @ != @.floor())')),
   primary key (setup, task_id)
 );
 create index task_due on workload.task (setup, status);
@@ -236,6 +257,53 @@ comment on constraint task_allow_input_lan_allowed on workload.task is '1 (use) 
 comment on constraint task_allow_input_wan_allowed on workload.task is '1 (use) or 2 (only)';
 comment on constraint task_full_chain_allowed on workload.task is '1 (only), 2 (require) or 3 (capable)';
 comment on constraint task_scouting_allowed on workload.task is '1 (scouting) or 2 (done)';
+comment on constraint task_cutting_allowed on workload.task is
+  'an object as broker dump writes it: files, most_files, events, target, bytes, output_per_event, output_per_mb, work';
+
+--: The split rules of a task that decide which files and events a job reads (conventions.md, Job size).
+create type workload.cutting as (
+  files bigint,  --: Files of a job, or cuts of events; null = no such number.
+  most_files bigint,  --: Most files of a job.
+  events bigint,  --: Events of a cut of the events of all files in a row.
+  target bigint,  --: Events of a job that is made of equal cuts of each file.
+  bytes numeric,  --: Most bytes of a job.
+  output_per_event float8,  --: Bytes of output for each event that count among them.
+  output_per_mb float8,  --: Bytes of output for each MB of the primary dataset that count among them.
+  work float8  --: Bytes of work space of a job that count among them.
+);
+
+--: Files of the primary dataset that follow each other and are equal.
+create type workload.file_group as (
+  files bigint,  --: Number of files.
+  events bigint,  --: Events of each; 0 = not known.
+  mb float8,  --: MB of each; a file of size 0 counts as 1.
+  bytes bigint,  --: Bytes of each.
+  side bigint  --: Bytes of the files of all other datasets that stand at the same place.
+);
+
+--: A run of equal jobs (workload.input_run), with the largest of them.
+create type workload.cut_run as (
+  number bigint,  --: Number of the first job of the run, from 1.
+  jobs bigint,  --: Number of jobs of the run.
+  first_file bigint,  --: Place of the primary file with which the run begins, from 1.
+  first_event bigint,  --: Events of that file that earlier jobs have.
+  files bigint,  --: Primary files of each job.
+  events bigint,  --: Events of each job; null = all events of its files.
+  file_events bigint,  --: Events of each of the equal files that are cut; null = the files of a job are whole.
+  cuts bigint,  --: Number of cuts of each of these files; null = cuts continue in the next file.
+  most_events bigint,  --: Events of the largest job.
+  most_mb float8,  --: MB of the primary files of the largest job.
+  most_bytes bigint  --: Bytes of all files of the largest job.
+);
+
+--: Files and events of one job.
+create type workload.part as (
+  number bigint,  --: Number of the job in its task, from 1.
+  first_file bigint,  --: Place of the first primary file, from 1.
+  last_file bigint,  --: Place of the last primary file.
+  first_event bigint,  --: Events of the first file that an earlier job has.
+  events bigint  --: Events of the job; null = all events of its files.
+);
 
 --: Input and output datasets of tasks; the first input is the primary one.
 create table workload.task_dataset (
@@ -257,13 +325,34 @@ create table workload.input_digest (
   size            bigint,  --: Bytes of these files.
   shared_files    boolean,  --: Whether a file name is in two datasets of the task.
   primary_files   bigint,  --: Files of the primary dataset.
-  jobs            bigint,  --: Jobs: groups of nFilesPerJob primary files (nFilesPerMergeJob for merging).
+  jobs            bigint,  --: Jobs that the split rules make of the primary dataset (conventions.md, Job size).
   job_events      bigint,  --: Events of the largest job.
   job_input_mb    float8,  --: Input of the largest job from the primary dataset (MB); a file of size 0 counts as 1.
   job_input_bytes bigint,  --: Input of the largest job from all datasets (bytes).
   events          bigint,  --: Events of the primary dataset.
+  jobs_by_output            bigint,  --: As jobs, where nGBPerJob counts output and work space; null = as jobs.
+  job_events_by_output      bigint,  --: As job_events, where they count.
+  job_input_mb_by_output    float8,  --: As job_input_mb, where they count.
+  job_input_bytes_by_output bigint,  --: As job_input_bytes, where they count.
   primary key (setup, task_id)
 );
+
+--: The jobs that the split rules make of a task's input, as runs of equal jobs (workload.digest_input).
+create table workload.input_run (
+  setup       text not null references resource.setup on delete cascade,
+  task_id     bigint not null,
+  by_output   boolean not null,  --: Whether nGBPerJob counts output and work space, too.
+  number      bigint not null,  --: Number of the first job of the run, from 1.
+  jobs        bigint not null,  --: Number of jobs of the run.
+  first_file  bigint not null,  --: Place of the primary file with which the run begins, from 1.
+  first_event bigint not null,  --: Events of that file that earlier jobs have.
+  files       bigint,  --: Primary files of each job; null = the events of equal files are cut.
+  events      bigint,  --: Events of each job; null = all events of its files.
+  file_events bigint,  --: Events of each of the equal files.
+  cuts        bigint,  --: Number of cuts of each of the equal files; null = cuts continue in the next file.
+  primary key (setup, task_id, by_output, number)
+);
+create index input_run_file on workload.input_run (setup, task_id, first_file, first_event) where not by_output;
 
 --: Numbers of a task's jobs that ended recently at a queue, counted elsewhere.
 create table workload.task_result (

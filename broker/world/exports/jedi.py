@@ -39,7 +39,6 @@ _NEW_TASK = {"core_count": 1, "ram_count": 0, "cpu_efficiency": 90, "base_wallti
 """JEDI's defaults for fields that the parameters of a new task do not name."""
 
 _PSEUDO = "pseudo_dataset"
-MOST_PSEUDO_FILES = 1_000_000  # each is a row
 _INPUT = ("input", "pseudo_input")
 _OUTPUT = ("output", "log")
 _SITES = {"includedsite": "included_site", "excludedsite": "excluded_site"}
@@ -63,6 +62,9 @@ def tasks(name: str, value: Any) -> Made:
                     lacking.setdefault(what, []).append(task_id)
         task |= _columns(where, parameters if row is None else row, task_id)
         task["split"] = of_parameters(where, parameters) if row is None else of_text(where, row.get("splitrule"))
+        target = integer(f"{where}.tgtNumEventsPerJob", parameters.get("tgtnumeventsperjob"))
+        if target and "nFilesPerJob" not in task["split"]:  # a row's split rule has it as nEventsPerJob
+            task["split"]["tgtNumEventsPerJob"] = target
         if task["split"].pop("onlyTagsForFC", None):
             task["only_tags_for_fc"] = True
         params = {field: parameters[key] for key, field in _SITES.items() if parameters.get(key)}
@@ -200,31 +202,15 @@ def _add_datasets(where: str, task: Row, parameters: Row, listed: Any, datasets:
         found = [one for one in found if one[0] != "pseudo_input"]
         pseudo = f"{_PSEUDO}.{task['id']}"
         found.insert(0, ("input", pseudo, None))
-        number = _pseudo_files(where, parameters)
-        datasets[pseudo] = {
-            "type": "pseudo_input",
-            "files": [{"lfn": f"{pseudo}._{place:06}"} for place in range(1, number + 1)],
-        }
+        files = integer(f"{where}.nFiles", parameters.get("nfiles"))
+        events = integer(f"{where}.nEvents", parameters.get("nevents"))
+        datasets[pseudo] = {"type": "pseudo_input", "nfiles": files or 1} | ({} if files else {"nevents": events})
     inputs = [dataset for kind, dataset, _ in found if kind in _INPUT]
     outputs = [{"name": dataset, "token": token} for kind, dataset, token in found if kind in _OUTPUT]
     if inputs:
         task["input"] = list(dict.fromkeys(inputs))
     if outputs:
         task["output"] = list({output["name"]: output for output in outputs}.values())
-
-
-def _pseudo_files(where: str, parameters: Row) -> int:
-    """Files of a task's pseudo input: as many as it asks for, by default one for each job's events."""
-    files = integer(f"{where}.nFiles", parameters.get("nfiles"))
-    events = integer(f"{where}.nEvents", parameters.get("nevents"))
-    a_job = integer(f"{where}.nEventsPerJob", parameters.get("neventsperjob"))
-    number = files or (-(-events // a_job) if events and a_job else 1)
-    if number > MOST_PSEUDO_FILES:
-        raise BadRequest(
-            f"{where}: the input without files makes {number:,} parts, at most {MOST_PSEUDO_FILES:,}",
-            "raise nEventsPerJob, or split the task",
-        )
-    return number
 
 
 def _of_parameters(where: str, parameters: Row) -> Iterator[tuple[str, str, str | None]]:

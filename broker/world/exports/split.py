@@ -10,10 +10,10 @@ from broker.world.shape import Row
 _TAGS: Mapping[str, str] = {
     "AI": "allowIncompleteInDS", "AV": "avoidVP", "CC": "maxCoreCount", "DY": "dynamicNumEvents", "EC": "nEsConsumers",
     "FU": "fullChain", "HO": "hpoWorkflow", "IK": "ipStack", "IL": "allowInputLAN", "IP": "ipConnectivity",
-    "IS": "inputPreStaging", "IW": "allowInputWAN", "LI": "useLocalIO", "LS": "limitedSites", "MO": "mergeOutput",
-    "MX": "maxEventsPerJob", "NE": "nEventsPerJob", "NF": "nFilesPerJob", "NG": "nGBPerJob", "NJ": "nJumboJobs",
-    "OT": "onlyTagsForFC", "TW": "t1Weight", "US": "useScout", "XA": "maxAttemptES", "XJ": "maxAttemptEsJob",
-    "ZF": "nFilesPerMergeJob",
+    "IS": "inputPreStaging", "IW": "allowInputWAN", "LI": "useLocalIO", "LS": "limitedSites", "MF": "nMaxFilesPerJob",
+    "MO": "mergeOutput", "MX": "maxEventsPerJob", "NE": "nEventsPerJob", "NF": "nFilesPerJob", "NG": "nGBPerJob",
+    "NJ": "nJumboJobs", "OT": "onlyTagsForFC", "TW": "t1Weight", "US": "useScout", "XA": "maxAttemptES",
+    "XJ": "maxAttemptEsJob", "ZF": "nFilesPerMergeJob",
 }  # fmt: skip
 """JEDI's short tags of the rules that brokerage reads."""
 
@@ -30,12 +30,14 @@ _FLAGS = frozenset(
 )
 _NAMES = frozenset(_TAGS.values())
 _NUMBERS = (
-    "nFilesPerJob", "nEventsPerJob", "nGBPerJob", "t1Weight", "nFilesPerMergeJob", "maxEventsPerJob", "maxCoreCount",
-    "nJumboJobs", "nEsConsumers", "maxAttemptES", "maxAttemptEsJob",
+    "nFilesPerJob", "nEventsPerJob", "nGBPerJob", "nMaxFilesPerJob", "t1Weight", "nFilesPerMergeJob", "maxEventsPerJob",
+    "maxCoreCount", "nJumboJobs", "nEsConsumers", "maxAttemptES", "maxAttemptEsJob",
 )  # fmt: skip
 _GIVEN = ("avoidVP", "onlyTagsForFC")  # JEDI accepts these with any value
 _TRUE = ("inputPreStaging", "hpoWorkflow", "mergeOutput")  # and these only if they are exactly true
-_AT_LEAST_ONE = ("nFilesPerJob", "nEventsPerJob", "nFilesPerMergeJob", "maxEventsPerJob", "nEsConsumers")
+_AT_LEAST_ONE = (
+    "nFilesPerJob", "nEventsPerJob", "nMaxFilesPerJob", "nFilesPerMergeJob", "maxEventsPerJob", "nEsConsumers",
+)  # fmt: skip
 
 
 def of_text(where: str, text: Any) -> Row:
@@ -105,8 +107,6 @@ def _files_a_job(where: str, given: Row, found: Row) -> Row:
     """JEDI's other parameters for events or files per job."""
     if "nFilesPerJob" in found:
         return {}
-    if events := integer(f"{where}.tgtNumEventsPerJob", given.get("tgtnumeventsperjob")):
-        return {"nEventsPerJob": events}
     a_file = integer(f"{where}.nEventsPerInputFile", given.get("neventsperinputfile"))
     if a_file and found.get("nEventsPerJob", 0) >= a_file:
         return {"nFilesPerJob": found["nEventsPerJob"] // a_file}

@@ -10,7 +10,8 @@ begin
      and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
     perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue),
                                array_agg(a.queue order by a.task_id, a.queue),
-                               array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
+                               array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id),
+                               brokerage.base_profile(p_run.profile) <> 'documented')
        from brokerage.assignment a
       where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
   else

@@ -45,11 +45,11 @@ language sql stable as $$
          greatest(coalesce(t.out_disk_count, 0), 0) * resource.bytes_of_unit(t.out_disk_unit),
          coalesce(t.out_disk_unit like '%PerEvent%', false),
          t.work_disk_count * resource.bytes_of_unit(t.work_disk_unit), t.io_intensity, t.disk_io,
-         coalesce(d.files, 0), coalesce(d.size, 0), coalesce(d.job_events, 0), coalesce(d.job_input_mb, 0),
-         coalesce(d.job_input_bytes, 0),
+         coalesce(d.files, 0), coalesce(d.size, 0), coalesce(i.job_events, 0), coalesce(i.job_input_mb, 0),
+         coalesce(i.job_input_bytes, 0),
          coalesce(case when t.is_merging then ceil(d.primary_files::numeric / coalesce(t.n_files_per_job, 1))::bigint
-                       else d.jobs end, 0),
-         coalesce(d.jobs, 0) - coalesce(x.assigned_jobs, 0), coalesce(d.events, 0), t.dynamic_num_events,
+                       else i.jobs end, 0),
+         coalesce(i.jobs, 0) - coalesce(x.assigned_jobs, 0), coalesce(d.events, 0), t.dynamic_num_events,
          t.max_events_per_job,
          coalesce(d.events, 0) * case when t.cpu_time is null then 300
                                       when t.cpu_time_unit like 'm%HS06%' then t.cpu_time / 1000
@@ -62,6 +62,12 @@ language sql stable as $$
     from workload.task t
    cross join (select resource.clock(p_setup) as now offset 0) c
     left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
+   cross join lateral (
+     select case when b.by_output then d.jobs_by_output else d.jobs end as jobs,
+            case when b.by_output then d.job_events_by_output else d.job_events end as job_events,
+            case when b.by_output then d.job_input_mb_by_output else d.job_input_mb end as job_input_mb,
+            case when b.by_output then d.job_input_bytes_by_output else d.job_input_bytes end as job_input_bytes
+       from (select p_base_profile <> 'documented' and d.jobs_by_output is not null) b(by_output)) i
     left join brokerage.task_state x on x.setup = t.setup and x.task_id = t.task_id
                                      and x.algorithm = case p_algorithm when 'production_task' then 'production_job'
                                                                         else p_algorithm end

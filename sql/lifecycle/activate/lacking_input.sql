@@ -1,8 +1,8 @@
 -- STATES.md, From task to TaskQueue. Each table is read by its key in a lateral query, and computed rows are joined by
 -- hashing (sql/README.md, Planner settings).
 create or replace function lifecycle.lacking_input(p_setup text, p_task_ids bigint[], p_queues text[])
-returns table (task_id bigint, queue text, dataset text, files_per_job bigint, files bigint,
-               there int8multirange)
+returns table (task_id bigint, queue text, dataset text, is_main boolean, files_per_job bigint,
+               files bigint, there int8multirange)
 language sql stable rows 10000 set jit = off set enable_nestloop = off set enable_sort = off set work_mem = '64MB'
 set plan_cache_mode = force_custom_plan as $$
   with pair as materialized (
@@ -17,10 +17,10 @@ set plan_cache_mode = force_custom_plan as $$
         where k.setup = p_setup and k.task_id = p.task_id
        offset 0) t
   ), input as materialized (
-    select t.task_id, d.dataset
+    select t.task_id, d.dataset, d.is_main
       from task t
      cross join lateral (
-       select k.dataset
+       select k.dataset, k.position = min(k.position) over () as is_main
          from workload.task_dataset k
         where k.setup = p_setup and k.task_id = t.task_id and k.direction = 'input'
        offset 0) d
@@ -69,7 +69,7 @@ set plan_cache_mode = force_custom_plan as $$
       join place l on l.storage = r.storage
      group by r.dataset, l.queue, l.for_analysis
   )
-  select p.task_id, p.queue, d.dataset, t.files_per_job, d.files, coalesce(c.there, '{}')
+  select p.task_id, p.queue, d.dataset, i.is_main, t.files_per_job, d.files, coalesce(c.there, '{}')
     from pair p
     join task t on t.task_id = p.task_id
     join resource.queue q on q.setup = p_setup and q.queue = p.queue
@@ -81,4 +81,5 @@ $$;
 
 comment on function lifecycle.lacking_input(text, bigint[], text[]) is
   'Input datasets without a complete copy at any storage from which the jobs of a task read at a queue, for pairs of '
-  'task and queue (parallel arrays). there: the positions, from 1, of the files that any copy has.';
+  'task and queue (parallel arrays). there: the positions, from 1, of the files that any copy has. files_per_job: as '
+  'workload.files_per_job. is_main: whether it is the primary dataset.';

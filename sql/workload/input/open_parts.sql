@@ -4,12 +4,13 @@
 create or replace function workload.open_parts(p_setup text, p_task_id bigint, p_most bigint)
 returns table (numbers bigint[])
 language sql stable as $$
+  with taken as materialized (
+    select e.number from workload.job e
+     where e.setup = p_setup and e.task_id = p_task_id and e.number is not null and e.rebrokered = 0
+  )
   select array(select n.number
-                 from generate_series(1, d.jobs) n (number)
-                where n.number not in (select e.number
-                                         from workload.job e
-                                        where e.setup = p_setup and e.task_id = p_task_id and e.number is not null
-                                          and e.rebrokered = 0)
+                 from generate_series(1, least(d.jobs, p_most + (select count(*) from taken))) n (number)
+                where n.number not in (select t.number from taken t)
                 order by n.number
                 limit p_most)
     from workload.input_digest d

@@ -1,16 +1,23 @@
--- The position of an element is the number of its part, from 1, since the numbers of workload.job_file have no gap.
-create or replace function workload.sums_of_parts(p_setup text, p_task_id bigint)
+-- Rows are put together by grouping: a join on the place of a number would loop, since the planner expects few rows.
+create or replace function workload.sums_of_parts(p_setup text, p_task_id bigint, p_numbers bigint[])
 returns table (files bigint[], bytes bigint[], events bigint[])
 language sql stable as $$
-  select array_agg(s.files order by s.number), array_agg(s.bytes order by s.number),
-         array_agg(s.events order by s.number)
-    from (select f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files,
-                 coalesce(sum(f.size) filter (where not f.is_pseudo), 0)::bigint as bytes,
-                 coalesce(sum(f.nevents) filter (where f.is_main), 0)::bigint as events
-            from workload.job_file(p_setup, array[p_task_id]) f
-           group by f.number) s
+  select array_agg(s.files order by s.at), array_agg(s.bytes order by s.at), array_agg(s.events order by s.at)
+    from (select x.at, coalesce(max(x.files), 0) as files, coalesce(max(x.bytes), 0) as bytes,
+                 coalesce(max(x.cut_events), max(x.file_events), 0) as events
+            from (select f.at, count(distinct f.lfn) filter (where not f.is_pseudo) as files,
+                         sum(f.size) filter (where not f.is_pseudo)::bigint as bytes,
+                         sum(f.nevents) filter (where f.is_main)::bigint as file_events, null::bigint as cut_events
+                    from workload.files_of_parts(p_setup, p_task_id, p_numbers) f
+                   group by f.at
+                  union all
+                  select o.at, null, null, null, coalesce(p.events, (p.last_file - p.first_file + 1) * e.nevents)
+                    from unnest(p_numbers) with ordinality o(number, at)
+                    left join lateral workload.part_of_task(p_setup, p_task_id, o.number) p on true
+                    left join lateral workload.equal_files(p_setup, p_task_id) e on true) x
+           group by x.at) s
 $$;
 
-comment on function workload.sums_of_parts(text, bigint) is
-  'The input of a job for each part of a task''s input, as arrays: number of files (each name once), bytes of all '
-  'datasets, and events of the primary dataset; null = no files.';
+comment on function workload.sums_of_parts(text, bigint, bigint[]) is
+  'The input of jobs of a task, by their numbers in the task, as arrays in the same order: number of files (each name '
+  'once), bytes of all datasets, and events of the primary dataset.';

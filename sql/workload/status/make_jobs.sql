@@ -1,11 +1,12 @@
--- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.job_file); the first
+-- See STATES.md, From task to TaskQueue. A job works on one part of its task's input (workload.input_run); the first
 -- parts that no job works on are taken. A job has the cores of its queue, or one core if the task needs one: an 8-core
 -- task can run on a 4-core queue. If two callers give the same part to two jobs, one of them fails (workload.job_task).
 -- A task is a row with arrays, and a job takes its elements by position: a plan that a session keeps expects few jobs
 -- and few parts, so a join would scan all parts for each job. Ids follow the priority, so that a seed always gives the
 -- same jobs, whatever the plan is.
 create or replace function workload.make_jobs(
-  p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text
+  p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text,
+  p_by_output boolean default false
 ) returns bigint
 language plpgsql as $$
 declare
@@ -15,6 +16,7 @@ declare
 begin
   perform from resource.setup s where s.setup = p_setup for key share;  -- as a foreign key of workload.job would
   perform resource.skip_lost_ids('workload.job_id', 1000000000000, 1000000000000);
+  perform workload.fix_cutting(p_setup, p_task_ids, p_by_output);
   with queue as materialized (
     select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow
       from resource.candidate_queue q
@@ -40,7 +42,7 @@ begin
       from wanted w
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
      cross join lateral workload.open_parts(p_setup, t.task_id, w.jobs) o
-     cross join lateral workload.sums_of_parts(p_setup, t.task_id) p
+     cross join lateral workload.sums_of_parts(p_setup, t.task_id, o.numbers) p
   ), id as materialized (
     select array(select nextval('workload.job_id')
                    from generate_series(1, (select sum(cardinality(t.numbers)) from task t)::bigint)) as ids
@@ -60,8 +62,8 @@ begin
            'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type,
            coalesce(q.child_type, t.resource_type), t.nucleus,
            case when t.core_count = 1 then 1 else coalesce(nullif(q.corecount, 0), 1) end,
-           t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(t.files[n.number], 0),
-           coalesce(t.bytes[n.number], 0), coalesce(t.events[n.number], 0)
+           t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(t.files[n.place], 0),
+           coalesce(t.bytes[n.place], 0), coalesce(t.events[n.place], 0)
       from task t
      cross join lateral (
        select u.*, sum(u.jobs) over (order by u.place)::bigint as upto
@@ -88,6 +90,7 @@ begin
   return v_made;
 end $$;
 
-comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
+comment on function workload.make_jobs(text, bigint[], text[], bigint[], text, boolean) is
   'Makes the given number of jobs of each task for each queue (parallel arrays), in status defined, on the first parts '
-  'of the input that no job works on. Returns the number of jobs made, which is smaller if no more parts are open.';
+  'of the input that no job works on. p_by_output: see workload.fix_cutting. Returns the number of jobs made, which is '
+  'smaller if no more parts are open.';

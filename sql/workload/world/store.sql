@@ -1,4 +1,5 @@
--- Loaded jobs are counted like jobs that started and ended here; the nucleus of a job is that of its task.
+-- Loaded jobs are counted like jobs that started and ended here; the nucleus of a job is that of its task. A load does
+-- not change how the input of a task is cut whose jobs were made (workload.fix_cutting).
 create or replace function workload.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -9,6 +10,7 @@ declare
   v_ended workload.end_count[];
   v_moved bigint[];
   v_statuses text[];
+  v_cuttings jsonb;  -- by task
 begin
   perform resource.identify(p_setup);
   if p_table = 'job' then
@@ -17,6 +19,10 @@ begin
       from workload.lock_moved_jobs(p_setup, p_rows, p_parents) m;
     v_started := array(select s from workload.starts_of_jobs(p_setup) s);
     v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
+  elsif p_table = 'task' then
+    select jsonb_object_agg(t.task_id, t.cutting) into v_cuttings
+      from workload.task t
+     where t.setup = p_setup and t.cutting is not null;
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then
@@ -41,6 +47,10 @@ begin
      order by d.setup, d.task_id, d.queue, d.status, d.minute
     on conflict on constraint end_count_key do update set jobs = n.jobs + excluded.jobs;
   end if;
+  update workload.task t
+     set cutting = c.cutting
+    from jsonb_each(v_cuttings) c(task_id, cutting)
+   where t.setup = p_setup and t.task_id = c.task_id::bigint and t.cutting is distinct from c.cutting;
   if p_table in ('job', 'task') then
     update workload.job j set nucleus = t.nucleus
       from workload.task t

@@ -188,10 +188,12 @@ def test_a_task_without_input_gets_jobs_for_its_events(db: Connection) -> None:
     assert found["datasets"]["pseudo_dataset.7"]["type"] == "pseudo_input"
 
 
-@pytest.mark.parametrize("given", [{"nEvents": 10**9, "nEventsPerJob": 1}, {"nFiles": 1_000_001}], ids=str)
+@pytest.mark.parametrize(
+    "given", [{"nEvents": 10**9, "nEventsPerJob": 1}, {"nFiles": 2_000_001, "nFilesPerJob": 2}], ids=str
+)
 def test_a_number_of_jobs_without_input_is_bounded(db: Connection, given: dict[str, int]) -> None:
     parameters = {**PARAMETERS, "gshare": "User", "noInput": True, "jobParameters": [], **given}
-    with pytest.raises(errors.BadRequest, match=r"the input without files makes 1,000,\d+(,000)? parts"):
+    with pytest.raises(errors.BadRequest, match=r"task 7 makes 1,000,\d+(,000)? jobs of its input"):
         exports.load(db, "jedi-tasks", {"7": parameters})
     with pytest.raises(errors.BadRequest, match="holds nothing"):
         held(db)

@@ -9,6 +9,7 @@ import pytest
 from broker import world
 from tests.calls import Connect, Connection
 from tests.core.lifecycle import grids
+from tests.core.oracle.job_size import Job, cut
 
 Row = dict[str, Any]
 
@@ -181,13 +182,22 @@ def _random_world(random: Random) -> Row:
             total = random.choice([None, len(lfns) + random.randint(0, 2)])
             copies[storage] = (random.randint(0, 8) if named is None else None, total, named)
         datasets[dataset] = (list(zip(positions, lfns, strict=True)), copies)
-    tasks = {n: (random.randint(1, 3), _some(random, random.randint(0, 2), list(datasets))) for n in (1, 2)}
+    events = random.choice([[0], [4], [0, 1, 4, 9]])
+    datasets = {
+        dataset: ([(*file, random.choice(events)) for file in files], copies)
+        for dataset, (files, copies) in datasets.items()
+    }
+    splits: list[Row] = [{"nFilesPerJob": n} for n in (1, 2, 3)]
+    splits += [{"nEventsPerJob": 3}, {"nEventsPerJob": 2, "nFilesPerJob": 4}, {"tgtNumEventsPerJob": 5}]
+    tasks = {n: (random.choice(splits), _some(random, random.randint(0, 2), list(datasets))) for n in (1, 2)}
     reads = {queue: _some(random, random.randint(0, 2), ["A", "B", "C", "D"]) for queue in ("QA", "QB")}
     jobs = {
         10**12 + n: (random.randint(1, 2), random.choice(["QA", "QB"]), random.choice([None, *range(1, 9)]))
         for n in range(20)
     }
-    return {"datasets": datasets, "tasks": tasks, "reads": reads, "jobs": jobs, "digest": random.random() < 0.7}
+    needs_digest = any(len(split) > 1 or "nFilesPerJob" not in split for split, _ in tasks.values())
+    digest = needs_digest or random.random() < 0.7
+    return {"datasets": datasets, "tasks": tasks, "reads": reads, "jobs": jobs, "digest": digest}
 
 
 def _store(db: Connection, setup: str, given: Row) -> None:
@@ -201,12 +211,14 @@ def _store(db: Connection, setup: str, given: Row) -> None:
     rows("resource.queue", "queue", [(queue,) for queue in given["reads"]])
     reads = [(queue, n, s) for queue, storages in given["reads"].items() for n, s in enumerate(storages)]
     rows("resource.queue_storage", "direction, queue, position, storage", [("read_lan", *row) for row in reads])
-    rows("workload.task", "task_id, n_files_per_job", [(task, size) for task, (size, _) in given["tasks"].items()])
+    rules = ("nFilesPerJob", "nEventsPerJob", "tgtNumEventsPerJob")
+    tasks = [(task, *map(split.get, rules)) for task, (split, _) in given["tasks"].items()]
+    rows("workload.task", "task_id, n_files_per_job, n_events_per_job, tgt_num_events_per_job", tasks)
     inputs = [(task, n, d) for task, (_, read) in given["tasks"].items() for n, d in enumerate(read)]
     rows("workload.task_dataset", "direction, task_id, position, dataset", [("input", *row) for row in inputs])
     rows("workload.dataset", "dataset", [(dataset,) for dataset in given["datasets"]])
     files = [(dataset, *file) for dataset, (files, _) in given["datasets"].items() for file in files]
-    rows("workload.dataset_file", "dataset, position, lfn", files)
+    rows("workload.dataset_file", "dataset, position, lfn, nevents", files)
     copies = [(dataset, s, *copy) for dataset, (_, there) in given["datasets"].items() for s, copy in there.items()]
     rows("workload.replica", "dataset, storage, found, total, lfns", copies)
     jobs = [("assigned", n, job, *values) for n, (job, values) in enumerate(given["jobs"].items())]
@@ -224,9 +236,12 @@ def _is_complete(files: list[Any], found: int | None, total: int | None, lfns: l
 
 
 def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
-    size, read = given["tasks"][task]
+    split, read = given["tasks"][task]
     there: set[str] = set()
     needed: set[str] = set()
+    main = [{"lfn": lfn, "nevents": events} for _, lfn, events in given["datasets"][read[0]][0]] if read else []
+    size = split.get("nFilesPerJob", 1)
+    jobs = dict(enumerate(cut({"split": split}, [main]), 1))
     for dataset in read:
         files, copies = given["datasets"][dataset]
         near = [copy for storage, copy in copies.items() if storage in given["reads"][queue]]
@@ -234,10 +249,13 @@ def _is_ready(given: Row, task: int, queue: str, number: int | None) -> bool:
             continue
         if number is None:
             return False
-        part = files[(number - 1) * size : number * size]
-        needed |= {lfn for _, lfn in part}
+        beyond = list(range((number - 1) * size, number * size)) if set(split) == {"nFilesPerJob"} else []
+        job = jobs.get(number, Job(beyond, beyond))
+        places = job.primary if dataset == read[0] else job.side
+        part = [files[place] for place in places if place < len(files)]
+        needed |= {lfn for _, lfn, _ in part}
         for found, _, lfns in near:
-            there |= {lfn for position, lfn in part if (position <= (found or 0) if lfns is None else lfn in lfns)}
+            there |= {lfn for position, lfn, _ in part if (position <= (found or 0) if lfns is None else lfn in lfns)}
     return needed <= there
 
 

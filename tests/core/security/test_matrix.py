@@ -74,8 +74,8 @@ OPERATOR = (
     history: sample
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
     workload: store dump set_replica digest_input digest_loaded_input fold_counts correct_counts
-    brokerage: store dump refresh_statistics broker broker_analysis broker_jobs broker_tasks classify open_run
-        broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule remove_rule
+    brokerage: store dump refresh_statistics require_few_jobs broker broker_analysis broker_jobs broker_tasks classify
+        open_run broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule remove_rule
         set_settings begin_trial end_trial maintain find_reasons keep_what_if
     instance: store dump schedule schedule_task follow_taskqueues forget_ended release_empty finish_steps
         return_steps start_instances lose_instances set_settings set_task_limit
