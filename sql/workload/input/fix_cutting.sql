@@ -5,10 +5,20 @@ language plpgsql as $$
 declare
   v_task_ids bigint[];
 begin
+  v_task_ids := array(select l.task_id
+                        from (select t.task_id, t.cutting
+                                from workload.task t
+                               where t.setup = p_setup and t.task_id = any (p_task_ids) and t.cutting is null
+                               order by t.task_id
+                                 for no key update) l  -- in order, as a load of tasks locks them
+                       where l.cutting is null);
+  if v_task_ids = '{}' then
+    return;
+  end if;
   with fixed as (
     update workload.task t
        set cutting = jsonb_strip_nulls(to_jsonb(workload.cutting_of(t, p_by_output)))
-     where t.setup = p_setup and t.task_id = any (p_task_ids) and t.cutting is null
+     where t.setup = p_setup and t.task_id = any (v_task_ids)
     returning t.task_id
   )
   select array_agg(f.task_id) into v_task_ids

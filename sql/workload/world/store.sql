@@ -20,9 +20,18 @@ begin
     v_started := array(select s from workload.starts_of_jobs(p_setup) s);
     v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
   elsif p_table = 'task' then
-    select jsonb_object_agg(t.task_id, t.cutting) into v_cuttings
-      from workload.task t
-     where t.setup = p_setup and t.cutting is not null;
+    -- locked, since a broker may be making the first job of a task
+    select jsonb_object_agg(l.task_id, l.cutting) into v_cuttings
+      from (select t.task_id, t.cutting
+              from workload.task t
+             where t.setup = p_setup
+               and t.task_id = any (array(select floor((r -> 'task_id')::numeric)::bigint
+                                            from jsonb_path_query(p_rows, 'lax $[*]') r
+                                           where jsonb_typeof(r -> 'task_id') = 'number'
+                                             and (r -> 'task_id')::numeric between 0 and 9e18))
+             order by t.task_id
+               for no key update) l
+     where l.cutting is not null;
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then

@@ -24,7 +24,7 @@ if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
 LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
 CHUNKS = 4
-JUDGED = 1500  # worlds that the model alone judges
+JUDGED = 1700  # worlds that the model alone judges
 AT_LEAST = 10  # how often each rule rejects, and accepts, in them
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]

@@ -172,6 +172,7 @@ def _some(random: Random, number: int, values: list[Any]) -> list[Any]:
 def _random_world(random: Random) -> Row:
     names = [f"f{n}" for n in range(14)]
     shared = random.random() < 0.5
+    events = random.choice([[0], [4], [0, 1, 4, 9]])
     datasets = {}
     for dataset in ("d1", "d2", "d3"):
         positions = sorted(_some(random, random.randint(0, 7), list(range(-1, 12))))
@@ -181,12 +182,7 @@ def _random_world(random: Random) -> Row:
             named = [lfn for lfn in lfns if random.random() < 0.6] if random.random() < 0.5 else None
             total = random.choice([None, len(lfns) + random.randint(0, 2)])
             copies[storage] = (random.randint(0, 8) if named is None else None, total, named)
-        datasets[dataset] = (list(zip(positions, lfns, strict=True)), copies)
-    events = random.choice([[0], [4], [0, 1, 4, 9]])
-    datasets = {
-        dataset: ([(*file, random.choice(events)) for file in files], copies)
-        for dataset, (files, copies) in datasets.items()
-    }
+        datasets[dataset] = ([(*file, random.choice(events)) for file in zip(positions, lfns, strict=True)], copies)
     splits: list[Row] = [{"nFilesPerJob": n} for n in (1, 2, 3)]
     splits += [{"nEventsPerJob": 3}, {"nEventsPerJob": 2, "nFilesPerJob": 4}, {"tgtNumEventsPerJob": 5}]
     tasks = {n: (random.choice(splits), _some(random, random.randint(0, 2), list(datasets))) for n in (1, 2)}

@@ -9,7 +9,8 @@ import pytest
 
 from broker import world
 from broker.errors import BrokerError
-from tests.calls import Connection
+from tests.calls import Calls, Connect, Connection
+from tests.core.concurrency.racing import Attempt
 from tests.core.oracle.job_size import GIB, Job, cut, events_of, largest, size_of
 
 Row = dict[str, Any]
@@ -246,8 +247,33 @@ def test_a_later_load_does_not_change_how_the_input_is_cut(db: Connection) -> No
         assert figures(db, "s")["jobs"] == 7
     assert _made(db, "s", 1) == [*first, (3, 2, 2 * GIB, 1_500)]
     text = "".join(world.dump(db, "s"))
-    world.load(db, [world.parse(text, "dump") | {"setup": "t"}])
+    world.load(db, [{**world.parse(text, "dump"), "setup": "t"}])
     assert figures(db, "t") == figures(db, "s")
+
+
+@pytest.mark.parametrize("maker_first", [True, False], ids=["jobs first", "load first"])
+def test_a_load_and_the_first_jobs_of_a_task_agree(connect: Connect, *, maker_first: bool) -> None:
+    """Whoever comes second waits; the jobs that were made and those to be made follow one rule."""
+    first, second, observer = (Calls(connect()) for _ in range(3))
+    load(observer.connection, "s", {"split": {"nFilesPerJob": 5}}, {"main": TEN})
+    _queue(observer.connection, "s")
+
+    def make(q: Calls) -> None:
+        _made(q.connection, "s", 1)
+
+    def load_again(q: Calls) -> None:
+        load(q.connection, "s", {"split": {"nFilesPerJob": 2}}, {"main": TEN})
+
+    acts = (make, load_again) if maker_first else (load_again, make)
+    with first.connection.transaction():
+        acts[0](first)
+        later = Attempt(second, acts[1], observer)
+        assert later.waits()
+    later.end()
+    files_a_job = 5 if maker_first else 2
+    made = _made(observer.connection, "s", 1)
+    assert [row[:2] for row in made] == [(1, files_a_job), (2, files_a_job)]
+    assert figures(observer.connection, "s")["jobs"] == 10 // files_a_job
 
 
 def test_a_new_task_is_cut_by_the_rules_of_its_last_load(rolled_back: Connection) -> None:

@@ -220,7 +220,9 @@ class Analysis(Panda):
 
     @property
     def number_of_jobs(self) -> int:
-        """The number of jobs, by nFilesPerJob, also for merging."""
+        """The number of jobs; of merge jobs, the number that nFilesPerJob would make."""
+        if not self.merging:
+            return self.largest_job.jobs
         size = self.split("nFilesPerJob") or 1
         return -(-len(self.primary.get("files") or []) // size)
 
@@ -983,6 +985,7 @@ def broker_analysis(world: Row, task_id: int, profile: str) -> Row:
     """
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = read_case(world, task)
+    case.by_output = profile == "panda2026"
     return broker_panda(case) if profile == "panda2026" else broker_doc(case, free_places=profile == "free_places")
 
 

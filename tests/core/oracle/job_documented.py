@@ -5,7 +5,6 @@ profile `documented`), it shares nothing with the package. It is made to be read
 in exact fractions, no thought for speed. A *world* is the JSON object that `broker evaluate` takes.
 """
 
-import itertools
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -13,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
+
+from tests.core.oracle.job_size import Largest, cut, largest
 
 Row = dict[str, Any]
 
@@ -172,6 +173,7 @@ class Case(TaskInWorld):
 
     queues: list[Queue]  # all, unified ones as their pseudo-queues
     _missing: dict[tuple[str, bool], Missing] = field(default_factory=dict)
+    by_output: bool = False  # nGBPerJob counts output and work space
 
     # The task
 
@@ -318,19 +320,14 @@ class Case(TaskInWorld):
             return set()
         return set().union(*(held(found[name], lfns) for name in counting))
 
-    def job_files(self) -> list[list[list[Row]]]:
-        """The files of each dataset for each job: k*n to (k+1)*n - 1 of every one, up to the end of the first."""
-        key = "nFilesPerMergeJob" if self.merging else "nFilesPerJob"
-        size = self.split(key) or 1
+    @property
+    def largest_job(self) -> Largest:
         datasets = [self.dataset(name).get("files") or [] for name in self.task.get("input") or []]
-        if not datasets:
-            return []
-        starts = range(0, len(datasets[0]), size)
-        return [[files[start : start + size] for files in datasets] for start in starts]
+        return largest(cut(self.task, datasets, by_output=self.by_output), datasets)
 
     @property
     def events_per_job(self) -> Fraction:
-        return max((total(job[0], "nevents") for job in self.job_files()), default=Fraction(0))
+        return Fraction(self.largest_job.events)
 
     @property
     def all_events(self) -> Fraction:
@@ -339,21 +336,12 @@ class Case(TaskInWorld):
     @property
     def input_mb_per_job(self) -> Fraction:
         """MB (1024**2 bytes) of the first dataset in the largest job; a file of no size counts one MB."""
-
-        def megabytes(job: list[list[Row]]) -> Fraction:
-            return sum((exact(file.get("size")) / MIB or Fraction(1) for file in job[0]), Fraction(0))
-
-        return max(map(megabytes, self.job_files()), default=Fraction(0))
+        return self.largest_job.mb
 
     @property
     def input_bytes_per_job(self) -> Fraction:
         """Bytes of all datasets in the largest job, each file name once."""
-
-        def size(job: list[list[Row]]) -> Fraction:
-            sizes = {file["lfn"]: exact(file.get("size")) for file in itertools.chain.from_iterable(job)}
-            return sum(sizes.values(), Fraction(0))
-
-        return max(map(size, self.job_files()), default=Fraction(0))
+        return Fraction(self.largest_job.bytes)
 
 
 def is_pseudo(name: str, dataset: Row) -> bool:

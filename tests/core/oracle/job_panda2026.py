@@ -64,6 +64,7 @@ class Panda(Case):
     incomplete_if: ClassVar[str] = "inputPreStaging"  # the split rule that lets input be incomplete
     any_serves_tags: ClassVar[bool] = False  # releases ANY serve tasks that want images of tags alone
     only_site: bool = False  # the task's own site is one queue (sitePreAssigned)
+    by_output: bool = True
 
     @property
     def flagged_active(self) -> bool:

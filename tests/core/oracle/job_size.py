@@ -51,7 +51,9 @@ def unit_of_output(task: Row) -> tuple[Fraction, bool]:
 
 def cut(task: Row, datasets: Sequence[Sequence[Row]], *, by_output: bool = False) -> list[Job]:
     """The jobs of a task: its fields as in a world, and the files of its input datasets, the primary one first."""
-    files = datasets[0] if datasets else []
+    if not datasets:
+        return []
+    files = datasets[0]
     split = task.get("split") or {}
     if task.get("is_merging"):
         return _grouped(files, split.get("nFilesPerMergeJob") or 1)

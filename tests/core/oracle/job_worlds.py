@@ -37,6 +37,10 @@ SCRATCH = [0, None, 511, 512, 513, 1024, 1025, 1536, 1537, 2048, 2049, 4096, 819
 RATES = [0, 0.5, 1, 1.1, 2, 2.5, 10, 10.5, 20, 21, 50, 50.5, 75, 76, 100, 100.5, 200, 200.5, None]
 QUEUED = [0, 1, 149, 150, 151, 299, 300, 301, None]
 COUNTS = [0, 1, 2, 10, 40, 41, 99, 100, 101, 200]
+SIZES: dict[str, list[Any]] = {
+    "split.nEventsPerJob": [AS_IS, AS_IS, AS_IS, 1, 15, 40, 150], "split.nGBPerJob": [AS_IS, AS_IS, 0.5, 1, 3],
+    "split.tgtNumEventsPerJob": [AS_IS, AS_IS, AS_IS, 30, 120], "split.nMaxFilesPerJob": [AS_IS, AS_IS, 1, 2],
+}  # fmt: skip
 REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full"]
 
 POLICIES = [
@@ -124,7 +128,8 @@ THEMES: dict[str, Theme] = {
     "direct io": {"split.allowInputLAN": [2, "only", "only", 1, AS_IS], "task.is_merging": [AS_IS, AS_IS, True],
         "queue.direct_access_lan": [True, True, False, None], "queue.maxinputsize": [-1, 0, 10000, None]},
     "scratch": {"split.allowInputLAN": [AS_IS, AS_IS, 1, "use", "only"], "split.useLocalIO": [AS_IS, AS_IS, 1],
-        "split.nFilesPerJob": [AS_IS, 1, 2, 3], "task.out_disk_count": [AS_IS, 0, 1, 0.5, 100, 1048576, -1, None],
+        "split.nFilesPerJob": [AS_IS, 1, 2, 3], **SIZES,
+        "task.out_disk_count": [AS_IS, 0, 1, 0.5, 100, 1048576, -1, None],
         "task.out_disk_unit": ["kB", "kBPerEvent", "MB", "MBPerEvent", "kBPerEventFixed"],
         "task.work_disk_count": [AS_IS, 0, 512, 512.5, None], "task.work_disk_unit": ["MB", "MB", "kB"],
         "task.is_merging": [AS_IS, AS_IS, AS_IS, True], "split.nFilesPerMergeJob": [AS_IS, 2], "queue.maxwdir": SCRATCH,
@@ -140,7 +145,7 @@ THEMES: dict[str, Theme] = {
         "task.cpu_time_unit": ["HS06sPerEvent", "HS06sPerEvent", "mHS06sPerEvent", "secondsPerEvent", None],
         "task.walltime": [AS_IS, None, 0, 5, 100], "task.cpu_efficiency": [90, 90, 100, 45, 0, None],
         "task.base_walltime": [AS_IS, 60, None], "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
-        "split.nFilesPerJob": [AS_IS, 2], "split.dynamicNumEvents": [AS_IS, AS_IS, 10, 50, 100, 200],
+        "split.nFilesPerJob": [AS_IS, 2], **SIZES, "split.dynamicNumEvents": [AS_IS, AS_IS, 10, 50, 100, 200],
         "queue.maxtime": TIMES, "queue.mintime": TIMES, "queue.corepower": [10, 20, 0, None, 14.54]},
     "connectivity": {"split.ipConnectivity": [AS_IS, 1, 2, "full", "http"],
         "split.ipStack": [AS_IS, AS_IS, 4, 6, "IPv4"],
