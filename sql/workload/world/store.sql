@@ -30,6 +30,7 @@ begin
                                            where jsonb_typeof(r -> 'task_id') = 'number'
                                              and (r -> 'task_id')::numeric between 0 and 9e18))
              order by t.task_id
+            offset 0  -- all are locked before the condition
                for no key update) l
      where l.cutting is not null;
   end if;
