@@ -39,8 +39,8 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
                                                   and b.direction = 'input'
                                                 order by b.position
                                                 limit 1),
-                                              'it has no input; jobs are nFilesPerJob files each (of a pseudo_input '
-                                              'dataset where nothing is read)')
+                                              'it has no input; jobs are made of the files of its first input '
+                                              '(a pseudo_input dataset where nothing is read)')
              when s.assigned_jobs >= i.jobs
              then case when i.jobs = 1 then 'its one job is assigned'
                        else format('all %s jobs are assigned', i.jobs) end

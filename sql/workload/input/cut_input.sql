@@ -1,7 +1,7 @@
 -- See conventions.md, Job size. The function goes over groups of equal files, not over files or events, so its work
 -- does not grow with a number that somebody typed. The last job of a group stays open, since the next group may go on
 -- with it. There are three kinds of groups: files by number or size (1), cuts of all events in a row (2), and equal
--- cuts of each file (3). The limits 1e18 and 1e30 mean no limit.
+-- cuts of each file (3). The limits 1e18 and 1e30 mean no limit. Long because it is one pass with an open job.
 create or replace function workload.cut_input(p_cutting workload.cutting, p_groups workload.file_group[])
 returns setof workload.cut_run
 language plpgsql immutable as $$
@@ -23,6 +23,10 @@ declare
   v_some bigint;  -- files, or events where files are cut, that the open job takes
   v_files bigint;
 begin
+  if num_nonnulls(p_cutting.events, p_cutting.target, p_cutting.bytes) = 0 then
+    return query select r.* from workload.cut_by_files(p_cutting.files, p_groups) r;
+    return;
+  end if;
   foreach v_group in array coalesce(p_groups, '{}') loop
     v_events := v_group.events;
     v_kind := case when v_events > 0 and p_cutting.events is not null then 2
@@ -57,6 +61,14 @@ begin
       if v_open.jobs is not null then
         return next v_open;
         v_number := v_number + 1;
+      end if;
+      if v_kind <> 2 and v_cuts is null and v_group.files - v_some = 1 then  -- the usual case, without a call
+        v_open := row(v_number, 1, v_file + v_some, 0, 1, null, null, null, v_events, v_group.mb,
+                      v_group.bytes + v_group.side);
+        v_open_kind := v_kind;
+        v_size := v_weight;
+        v_file := v_file + v_group.files;
+        continue;
       end if;
       for v_open in select r.* from workload.runs_of_group(v_group, v_kind, v_number, v_file, v_some,
                                      case v_kind when 2 then v_length else v_cut end, v_cuts,

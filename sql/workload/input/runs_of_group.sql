@@ -20,16 +20,21 @@ begin
     v_run.first_file := p_file + p_taken / p_group.events;
     v_run.first_event := p_taken % p_group.events;
     v_run.jobs := (v_all - p_taken - 1) / p_events;
-    v_period := p_group.events / gcd(p_events, p_group.events);
-    select max(n.files), max(n.files * p_group.bytes + (n.files - (n.place > 0)::int) * p_group.side)
-      into v_run.most_mb, v_run.most_bytes
-      from (select p.place, least((p.place + p_events - 1) / p_group.events + 1, p_group.files) as files
-              from (select ((v_run.first_event + i::numeric * p_events) % p_group.events)::bigint
-                      from generate_series(0, least(v_run.jobs, v_period, 100000) - 1) i
-                    union all
-                    select p_group.events - p_group.events / v_period + v_run.first_event
-                                                                        % (p_group.events / v_period)
-                     where least(v_run.jobs, v_period) > 100000) p(place)) n;
+    if p_group.files = 1 then
+      v_run.most_mb := 1;
+      v_run.most_bytes := case when p_taken = 0 then v_each else p_group.bytes end;
+    else
+      v_period := p_group.events / gcd(p_events, p_group.events);
+      select max(n.files), max(n.files * p_group.bytes + (n.files - (n.place > 0)::int) * p_group.side)
+        into v_run.most_mb, v_run.most_bytes
+        from (select p.place, least((p.place + p_events - 1) / p_group.events + 1, p_group.files) as files
+                from (select ((v_run.first_event + i::numeric * p_events) % p_group.events)::bigint
+                        from generate_series(0, least(v_run.jobs, v_period, 100000) - 1) i
+                      union all
+                      select p_group.events - p_group.events / v_period + v_run.first_event
+                                                                          % (p_group.events / v_period)
+                       where least(v_run.jobs, v_period) > 100000) p(place)) n;
+    end if;
     v_open.most_events := v_all - p_taken - v_run.jobs * p_events;
     v_open.first_file := p_file + (v_all - v_open.most_events) / p_group.events;
     v_open.first_event := (v_all - v_open.most_events) % p_group.events;

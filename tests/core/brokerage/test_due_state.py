@@ -36,7 +36,7 @@ def _call(lab: Connection, *tasks: int) -> int:
     ({"status": None}, "status is not known (due are ready, scouting, running, pending)"),
     ({"label": "user"}, "label user is not brokered: production jobs are, of every label but user and panda"),
     ({"label": None}, None),
-    ({"input": []}, "has no jobs: it has no input; jobs are nFilesPerJob files each"),
+    ({"input": []}, "has no jobs: it has no input; jobs are made of the files of its first input"),
     ({"input": ["empty", "data"]}, "has no jobs: dataset empty, its first input, has no files"),
     ({"status": "done", "label": "user", "input": []}, "status is done"),
 ])  # fmt: skip
