@@ -379,6 +379,19 @@ def test_the_new_weight_counts_jobs_by_n_files_per_job_for_merging_too(rolled_ba
     assert found["weight"] == 2 + 2**-20
 
 
+@pytest.mark.parametrize(("intensity", "prestaging"), [(201, {}), (200, {}), (None, {}), (201, {"inputPreStaging": 1})])
+def test_files_of_an_incomplete_copy_count_in_analysis_whatever_the_io_intensity(
+    rolled_back: Db, intensity: float | None, prestaging: Row
+) -> None:
+    """Only B is left in the second pass. It holds 1 GiB and 3 GiB of the input: weight-data is 1.4."""
+    files = [{"lfn": str(n), "size": n * GIB} for n in (1, 3, 5)]
+    copies = {"A_DISK": {}, "B_DISK": {"lfns": ["1", "3"], "total": 3}}
+    task = {"gshare": "Test", "io_intensity": intensity, "split": prestaging}
+    given = a_world(task, {"A": {"status": "offline"}}, datasets={"d": {"files": files, "replicas": copies}})
+    [found] = decided(rolled_back, given, "panda2026")["candidates"]
+    assert (found["queue"], found["weight"]) == ("B", pytest.approx(1.4 * (3 + 2**-20), rel=1e-9))
+
+
 def unequal(**sections: Any) -> Row:
     """Both queues have the input of a task of class A: at A (hi) it weighs about 20, at B (lo) 0.002."""
     here = dataset(20, A_DISK={}, B_DISK={})

@@ -79,6 +79,11 @@ class Analysis(Panda):
     # The task
 
     @property
+    def parts_count(self) -> bool:
+        """Files of incomplete replicas count whatever the ioIntensity is."""
+        return True
+
+    @property
     def user(self) -> Row:
         return self.account(self.task.get("user"))
 
