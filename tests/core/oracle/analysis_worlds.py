@@ -55,6 +55,14 @@ THEMES: dict[str, Theme] = {
         "group.queued_jobs": [AS_IS, 20, 22, 23], "group.running_cores": [AS_IS, 80, 81],
         "group.queued_cores": [AS_IS, 160, 161], "task.working_group": [AS_IS, AS_IS, GROUP, "unknown group", ""],
         "task.is_merging": [AS_IS, AS_IS, AS_IS, True]},
+    "user throttle": {"config.prio_mgr:CAP_RUNNING_USER_JOBS": [20], "config.prio_mgr:CAP_RUNNING_GROUP_JOBS": [20],
+        "config.prio_mgr:CAP_RUNNING_USER_CORES": [100], "config.prio_mgr:CAP_RUNNING_GROUP_CORES": [AS_IS, 100],
+        "user.running_jobs": [17, 18, 18, 19, 20], "user.queued_jobs": [AS_IS, 34, 35, 38, 39],
+        "user.running_cores": [AS_IS, 85, 86, 95, 96], "user.queued_cores": [AS_IS, 170, 171, 190, 191],
+        "group.running_jobs": [AS_IS, 17, 18, 19], "group.queued_jobs": [AS_IS, 34, 35, 38, 39, 40],
+        "group.running_cores": [AS_IS, 85, 86, 95], "group.queued_cores": [AS_IS, 170, 190, 191],
+        "task.working_group": [AS_IS, AS_IS, GROUP], "task.is_merging": [*[AS_IS] * 7, True],
+        "task.use_scout": [*[AS_IS] * 7, True]},
     "quota": {
         "user.quota": [AS_IS, {"used": 100, "limit": 100}, {"used": 101, "limit": 100}, {"used": 90, "limit": 100},
             {"used": 91, "limit": 100}, {"used": 5, "limit": 0}, {"used": 5}, {"ok": False},
@@ -221,6 +229,7 @@ OFTEN = [
 ]  # fmt: skip
 # those that seldom decide come more often
 TURNS = [*THEMES, *OFTEN, *OFTEN[:6], *OFTEN[:3], "overload", "failures", "sources", "hospital"]
+TURNS += [*["user throttle"] * 3, "local data", "failures"]
 
 LEAST_WEIGHT: Theme = THEMES["free_places"] | {
     "task.gshare": ["User Analysis", "User Analysis", SHARE],
@@ -249,6 +258,11 @@ def random_analysis_world(number: int) -> Row:
     """The world of this number: every second one has one theme, in turn; the others have several."""
     theme = TURNS[number // 2 % len(TURNS)]
     return build_world(random.Random(number).choice, [theme] if number % 2 else [])
+
+
+def throttled_hours(number: int) -> float | None:
+    """How long ago the caps of its user throttled the task of the world of this number; None = they did not."""
+    return random.Random(f"throttled {number}").choice([None, 0, 0.5, 2, 2.01])
 
 
 def world_of_least_weight(number: int) -> Row:
