@@ -359,6 +359,17 @@ def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -
     assert set(why(decided(rolled_back, given, "panda2026")).values()) == {"1", "2"}
 
 
+def test_each_part_of_a_container_is_local_input(rolled_back: Db) -> None:
+    """No storage has the whole container. A and B hold a part each, and B also lacks files of its part."""
+    lfns = [str(n) for n in range(40)]
+    parts = {"A_DISK": {"lfns": lfns[:20], "total": 40}, "B_DISK": {"lfns": lfns[30:], "total": 40}}
+    given = a_world(queues={"C": storages("T_TAPE")}, datasets=dataset(40, **parts))
+    assert decided(rolled_back, given, "panda2026")["explanation"]["rule"] == "input-completeness"
+    given["datasets"]["d"]["distributed"] = True
+    said = why(decided(rolled_back, given, "panda2026"))
+    assert said["C"] == "anal-locality" and {said["A"], said["B"]} == {"1", "2"}
+
+
 @pytest.mark.slow
 def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) -> None:
     """min-weight and final-availability come after the chain of filters: jobs go only where their input is."""
