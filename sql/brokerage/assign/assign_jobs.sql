@@ -1,6 +1,7 @@
 -- This step follows the decisions of a run. It makes the jobs that candidates got, which the statistics then count, or
 -- adds them to the live counter. It also notes the retry time of each task. Tasks that were refused or could not be
--- evaluated wait like tasks without a candidate.
+-- evaluated wait like tasks without a candidate. A task that the caps of its user throttle keeps the time of the last
+-- decision that found too many jobs, while it waits for its release (analysis-throttles.md, user-release).
 create or replace function brokerage.assign_jobs(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
 ) returns void
@@ -22,22 +23,25 @@ begin
      where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
      group by q.unified_name;
   end if;
-  insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
+  insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs, throttled_at)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
          case when d.status <> 'candidates' and d.retry_at is null
               then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority)
               else d.retry_at end,
          coalesce((select sum(a.jobs) from brokerage.assignment a
-                    where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
+                    where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0),
+         case when d.status = 'throttled' and d.rule in ('user-cap', 'user-throttle') then d.decided_at
+              when d.status = 'throttled' and d.rule = 'user-release' then o.throttled_at end
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
+    left join brokerage.task_state o on o.setup = d.setup and o.task_id = d.task_id and o.algorithm = p_run.algorithm
     left join unnest(p_rules) w on w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
                                       and (w.profile = p_run.profile) = (d.arm is distinct from 'trial')
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
   on conflict (setup, task_id, algorithm) do update
      set run_id = excluded.run_id, retry_at = excluded.retry_at,
-         assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
+         assigned_jobs = s.assigned_jobs + excluded.assigned_jobs, throttled_at = excluded.throttled_at;
 end $$;
 
 comment on function brokerage.assign_jobs(brokerage.run, brokerage.profile_rule[], bigint[]) is

@@ -6,7 +6,7 @@ returns table (task_id bigint, account_running_jobs bigint, account_queued_jobs 
                account_queued_cores bigint, cap_jobs float8, cap_cores float8, quota_used float8, quota_limit float8,
                quota_is_kept boolean, quota_is_near boolean, over_local text[], share_usage float8,
                share_usage_above float8, share_queued bigint, share_running bigint, task_class int, rem_slots_a float8,
-               user_usage_threshold_a float8)
+               user_usage_threshold_a float8, throttled_at timestamptz)
 language sql stable as $$
   with config as materialized (
     select p.*, e.*, resource.clock(p_setup) as now
@@ -52,9 +52,10 @@ language sql stable as $$
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int,
          case when brokerage.is_current(u.evaluated, c.now, interval '20 minutes') then u.rem_slots_a end,
-         c."USER_USAGE_THRESHOLD_A"
+         c."USER_USAGE_THRESHOLD_A", w.throttled_at
     from task t
    cross join config c
+    left join brokerage.task_state w on w.setup = p_setup and w.task_id = t.task_id and w.algorithm = 'analysis_job'
     left join resource.account u on u.setup = p_setup and u.kind = 'user' and u.name = t.user_name
     left join resource.account g on g.setup = p_setup and g.kind = 'group' and g.name = t.working_group
    cross join lateral (select case when p_base_profile = 'documented' then coalesce(nullif(g.quota, 'null'), u.quota)

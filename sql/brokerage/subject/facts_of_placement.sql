@@ -7,7 +7,9 @@ create or replace function brokerage.facts_of_placement(
 language sql stable as $$
   with task as materialized (
     select f.ordinality as number, f.task_id, f.is_merging,
-           coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
+           coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging
+                      and p_analysis is not true,
+                    false) as only_complete,
            coalesce(d.shared_files, false) as shared_files
       from unnest(p_tasks) with ordinality f
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id

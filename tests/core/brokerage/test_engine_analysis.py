@@ -1,11 +1,13 @@
 """Analysis brokerage as a whole: worlds in both profiles, the two passes, and the operator's call."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from broker import world
@@ -101,6 +103,59 @@ def test_a_throttled_task_evaluates_no_queue(rolled_back: Db, profile: str) -> N
     shares = {"User Analysis": {"usage_percent": 0.96}}
     answer = decided(rolled_back, a_world({"task_class": 0}, shares=shares), profile)
     assert answer["status"] == "throttled" and answer["explanation"]["rule"] == "share-throttle"
+
+
+THROTTLED = [  # minutes, running jobs of alice, the rule that throttles the task, and the time that it keeps
+    (0, 18, None, None), (20, 20, "user-throttle", 20), (40, 18, "user-release", 20), (60, 19, "user-release", 20),
+    (80, 17, None, None), (100, 18, None, None), (120, 21, "user-cap", 120), (140, 18, "user-release", 120),
+    (160, 20, "user-throttle", 160), (180, 18, "user-release", 160), (280, 18, "user-release", 160),
+    (300, 18, None, None), (320, 18, None, None),
+]  # fmt: skip
+
+
+def runs_of_alice(connections: Sequence[Db], profile: str) -> list[Row]:
+    """The decisions about her task, in turn by these connections, while her running jobs change; explain agrees."""
+    owner, now, decisions = connections[0], datetime(2026, 3, 1, 12, tzinfo=UTC), []
+    files = {"d": {"files": [{"lfn": str(n), "size": 1} for n in range(2000)], "replicas": {"A_DISK": {}}}}
+    config = {"prio_mgr:CAP_RUNNING_USER_JOBS": 20, "jobbroker:NQUEUELIMITSITE_User Analysis": 1}
+    given = a_world({"status": "running"}, datasets=files, config=config, users={"alice": {}})
+    world.load(owner, [given], "w")
+    owner.execute("select brokerage.set_settings('w', '{\"makes_jobs\": false}')")
+    for number, (minutes, running, *_) in enumerate(THROTTLED):
+        db = connections[number % len(connections)]
+        owner.execute("select resource.set_clock('w', %s)", [now + timedelta(minutes=minutes)])
+        owner.execute("update resource.account set running_jobs = %s where name = 'alice'", [running])
+        query = "select brokerage.evaluate_task('w', 1, 'analysis_job', %s) -> 'explanation'"
+        [(explained,)] = db.execute(query, [profile]).fetchall()
+        query = "call brokerage.broker_analysis('w', p_profile => %s, p_seed => 1, p_tasks_a_commit => null)"
+        [(run,)] = db.execute(query, [profile]).fetchall()
+        query = """select d.run_id as run, d.rule, d.reason, s.throttled_at - %s as kept
+                     from brokerage.task_decision d join brokerage.task_state s using (setup, run_id, task_id)
+                    where d.run_id = %s"""
+        with owner.cursor(row_factory=dict_row) as cursor:
+            [row] = cursor.execute(query, [now, run]).fetchall()
+        assert explained == ({"rule": row["rule"], "reason": row["reason"]} if row["rule"] else None)
+        decisions.append(row)
+    return decisions
+
+
+@pytest.mark.slow
+def test_a_throttled_task_waits_for_the_lower_bound_whoever_decides(connect: Callable[..., Db]) -> None:
+    """Two callers take turns. The state is that of the task, so they agree, and so does a replay."""
+    db = connect()
+    decisions = runs_of_alice([db, connect("broker_operator")], "panda2026")
+    kept = [None if row["kept"] is None else row["kept"].total_seconds() / 60 for row in decisions]
+    assert [(row["rule"], time) for row, time in zip(decisions, kept, strict=True)] == [one[2:] for one in THROTTLED]
+    said = "user alice has 18 running jobs, tasks are throttled over 19 and released at 17 (0.95 and 0.85 of the cap"
+    assert decisions[2]["reason"].startswith(f"throttled at 2026-03-01 12:20:00 UTC, for 2 h at most: {said}")
+    db.execute("delete from brokerage.task_state")
+    assert db.execute("select differs from brokerage.replay('w')").fetchall() == [([],)] * len(THROTTLED)
+
+
+@pytest.mark.slow
+def test_documented_throttles_at_the_cap_alone(db: Db) -> None:
+    rules = [row["rule"] for row in runs_of_alice([db], "documented")]
+    assert rules == ["user-cap" if running > 20 else None for _, running, *_ in THROTTLED]
 
 
 def test_the_quota_of_the_group_counts_in_doc_and_that_of_the_user_in_panda2026(rolled_back: Db) -> None:
@@ -304,6 +359,17 @@ def test_a_nearly_complete_copy_is_not_as_good_as_a_whole_one(rolled_back: Db) -
     assert set(why(decided(rolled_back, given, "panda2026")).values()) == {"1", "2"}
 
 
+def test_each_part_of_a_container_is_local_input(rolled_back: Db) -> None:
+    """No storage has the whole container. A and B hold a part each, and B also lacks files of its part."""
+    lfns = [str(n) for n in range(40)]
+    parts = {"A_DISK": {"lfns": lfns[:20], "total": 40}, "B_DISK": {"lfns": lfns[30:], "total": 40}}
+    given = a_world(queues={"C": storages("T_TAPE")}, datasets=dataset(40, **parts))
+    assert decided(rolled_back, given, "panda2026")["explanation"]["rule"] == "input-completeness"
+    given["datasets"]["d"]["distributed"] = True
+    said = why(decided(rolled_back, given, "panda2026"))
+    assert said["C"] == "anal-locality" and {said["A"], said["B"]} == {"1", "2"}
+
+
 @pytest.mark.slow
 def test_queues_lost_behind_the_filters_start_no_second_pass(rolled_back: Db) -> None:
     """min-weight and final-availability come after the chain of filters: jobs go only where their input is."""
@@ -377,6 +443,19 @@ def test_the_new_weight_counts_jobs_by_n_files_per_job_for_merging_too(rolled_ba
     given = a_world({"gshare": "Test", "split": {"nFilesPerJob": 4}, **merging}, datasets=dataset(8, A_DISK={}))
     [found] = decided(rolled_back, given, "panda2026")["candidates"]
     assert found["weight"] == 2 + 2**-20
+
+
+@pytest.mark.parametrize(("intensity", "prestaging"), [(201, {}), (200, {}), (None, {}), (201, {"inputPreStaging": 1})])
+def test_files_of_an_incomplete_copy_count_in_analysis_whatever_the_io_intensity(
+    rolled_back: Db, intensity: float | None, prestaging: Row
+) -> None:
+    """Only B is left in the second pass. It holds 1 GiB and 3 GiB of the input: weight-data is 1.4."""
+    files = [{"lfn": str(n), "size": n * GIB} for n in (1, 3, 5)]
+    copies = {"A_DISK": {}, "B_DISK": {"lfns": ["1", "3"], "total": 3}}
+    task = {"gshare": "Test", "io_intensity": intensity, "split": prestaging}
+    given = a_world(task, {"A": {"status": "offline"}}, datasets={"d": {"files": files, "replicas": copies}})
+    [found] = decided(rolled_back, given, "panda2026")["candidates"]
+    assert (found["queue"], found["weight"]) == ("B", pytest.approx(1.4 * (3 + 2**-20), rel=1e-9))
 
 
 def unequal(**sections: Any) -> Row:

@@ -13,7 +13,12 @@ import pytest
 from hypothesis import given
 
 from tests.core.oracle.analysis import broker_analysis, differences
-from tests.core.oracle.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
+from tests.core.oracle.analysis_worlds import (
+    analysis_worlds,
+    random_analysis_world,
+    throttled_hours,
+    world_of_least_weight,
+)
 from tests.core.oracle.engine import answers, drawn, undecided
 from tests.core.oracle.job_worlds import TASK
 from tests.core.oracle.profiles import with_free_places
@@ -30,10 +35,16 @@ Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 
 
-def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list[str]:
+def differences_of(
+    connection: Db, one: Row, setup: str, *profiles: str, throttled_hours: float | None = None
+) -> list[str]:
     prepare = with_free_places if "free_places" in profiles else None
-    pairs = zip(profiles, answers(connection, one, setup, "analysis_job", *profiles, prepare=prepare), strict=True)
-    return [f"{name}: {text}" for name, row in pairs for text in differences(broker_analysis(one, TASK, name), row)]
+    found = answers(connection, one, setup, "analysis_job", *profiles, prepare=prepare, throttled_hours=throttled_hours)
+    return [
+        f"{name}: {text}"
+        for name, row in zip(profiles, found, strict=True)
+        for text in differences(broker_analysis(one, TASK, name, throttled_hours), row)
+    ]
 
 
 @pytest.mark.slow
@@ -42,7 +53,9 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
     found = {}
     for number in range(chunk, WORLDS, CHUNKS):
         profiles = [profile for profile, step in EVERY.items() if number // CHUNKS % step == 0]
-        found[number] = differences_of(rolled_back, random_analysis_world(number), f"w{number}", *profiles)
+        found[number] = differences_of(
+            rolled_back, random_analysis_world(number), f"w{number}", *profiles, throttled_hours=throttled_hours(number)
+        )
     assert {number: different for number, different in found.items() if different} == {}
 
 
@@ -76,5 +89,9 @@ def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> No
     """Each rule often rejects queues, and often accepts queues that all earlier rules accept."""
     rules = rules_of(rolled_back, profile)
     of_least_weight = map(world_of_least_weight, range(LEAST_WEIGHT if "min-weight" in rules else 0))
-    worlds = chain(of_least_weight, map(random_analysis_world, range(JUDGED)))
-    assert undecided(rules, (broker_analysis(one, TASK, profile) for one in worlds), AT_LEAST) == [{}, {}]
+    worlds = chain(
+        ((one, None) for one in of_least_weight),
+        ((random_analysis_world(n), throttled_hours(n)) for n in range(JUDGED)),
+    )
+    answers_of_model = (broker_analysis(one, TASK, profile, hours) for one, hours in worlds)
+    assert undecided(rules, answers_of_model, AT_LEAST) == [{}, {}]

@@ -32,7 +32,7 @@ IDS = {
         "1.10": "full-chain-job",
     },
     "analysis_job": {
-        "1.4a": "user-cap quota local-quota share-throttle",
+        "1.4a": "user-cap user-throttle user-release quota local-quota share-throttle",
         "1.4b": "anal-initial anal-loops anal-locality input-completeness",
         "1.4c": """queue-status zero-share disk-io max-io-intensity avoid-vp core-count max-core-count gpu-queue
                    closed-jobs software memory direct-io-only scratch-disk storage-space storage-blacklist walltime
@@ -63,8 +63,9 @@ ELSEWHERE = {
     ),
     ("analysis_job", "documented"): {
         **dict.fromkeys(
-            """input-completeness zero-share max-io-intensity direct-io-only local-quota walltime-scout cloud-mismatch
-               hospital final-availability used-sites-first min-weight weight-data temporary-problems""".split(),
+            """user-throttle user-release input-completeness zero-share max-io-intensity direct-io-only local-quota
+               walltime-scout cloud-mismatch hospital final-availability used-sites-first min-weight weight-data
+               temporary-problems""".split(),
             NOT_IN_DOC,
         ),
         "gpu-queue": "PanDA's code alone: software-check.md, gpu-queue",

@@ -67,6 +67,7 @@ class Analysis(Panda):
 
     incomplete_if: ClassVar[str] = "allowIncompleteInDS"
     any_serves_tags: ClassVar[bool] = True
+    throttled_hours: float | None = None  # since the caps of its user last throttled it; not in a world
     pseudo_user: bool = False  # the pseudo user _total counts among the users of a queue
     _lengths: dict[str, Lengths] = field(default_factory=dict)
 
@@ -77,6 +78,11 @@ class Analysis(Panda):
         return self.number(key, default)
 
     # The task
+
+    @property
+    def parts_count(self) -> bool:
+        """Files of incomplete replicas count whatever the ioIntensity is."""
+        return True
 
     @property
     def user(self) -> Row:
@@ -248,18 +254,32 @@ def read_case(world: Row, task: Row) -> Analysis:
 # --- Rules of the task as a whole -------------------------------------------------------------------------------------
 
 
-def user_cap(case: Analysis) -> bool:
-    """user-cap: running jobs over the cap, queued ones over twice the cap; the same for cores."""
+def user_cap(case: Analysis, part: str = "1") -> bool:
+    """user-cap: running jobs over a part of the cap, queued ones over that of twice the cap; the same for cores."""
     account = case.account(case.group) if case.group else case.user
     kind = "GROUP" if case.group else "USER"
     for what in ("JOBS", "CORES"):
-        cap = exact(case.config(f"CAP_RUNNING_{kind}_{what}", 0, "prio_mgr"))
+        cap = exact(case.config(f"CAP_RUNNING_{kind}_{what}", 0, "prio_mgr")) * exact(part)
         running, queued = (exact(account.get(f"{state}_{what.lower()}")) for state in ("running", "queued"))
         running += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("running"))
         queued += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("throttled", *QUEUED))
         if cap and (running > cap or queued > 2 * cap):
             return True
     return False
+
+
+def caps_of_user(case: Analysis) -> str | None:
+    """The rule by which panda2026 throttles for the caps; a task that waits is released at a lower part of them."""
+    if case.merging:
+        return None
+    if user_cap(case):
+        return "user-cap"
+    if case.scout:
+        return None
+    if user_cap(case, "0.95"):
+        return "user-throttle"
+    waits = case.throttled_hours is not None and exact(case.throttled_hours) <= 2
+    return "user-release" if waits and user_cap(case, "0.85") else None
 
 
 def over_quota(quota: Row) -> bool:
@@ -956,8 +976,9 @@ def weighed(case: Analysis, run: Pass) -> tuple[Pass, dict[str, Fraction]]:
 
 def broker_panda(case: Analysis) -> Row:
     case.pseudo_user = True
-    if not case.merging and user_cap(case):
-        return whole("throttled", "user-cap")
+    throttle = caps_of_user(case)
+    if throttle is not None:
+        return whole("throttled", throttle)
     for rule, throttled in (("quota", panda_quota), ("share-throttle", panda_share_throttle)):
         if throttled(case):
             return whole("throttled", rule)
@@ -978,7 +999,7 @@ def broker_panda(case: Analysis) -> Row:
     return ranked(case, listed, {**run.marked, **run.failed}, best, most, again=again)
 
 
-def broker_analysis(world: Row, task_id: int, profile: str) -> Row:
+def broker_analysis(world: Row, task_id: int, profile: str, throttled_hours: float | None = None) -> Row:
     """The answer of `broker evaluate` for algorithm analysis_job; reasons have no text.
 
     `free_places` is the profile doc with the new basic weight.
@@ -986,6 +1007,7 @@ def broker_analysis(world: Row, task_id: int, profile: str) -> Row:
     task = next(task for task in world["tasks"] if task["id"] == task_id)
     case = read_case(world, task)
     case.by_output = profile == "panda2026"
+    case.throttled_hours = throttled_hours
     return broker_panda(case) if profile == "panda2026" else broker_doc(case, free_places=profile == "free_places")
 
 

@@ -56,6 +56,14 @@ THEMES: dict[str, Theme] = {
         "group.queued_jobs": [AS_IS, 20, 22, 23], "group.running_cores": [AS_IS, 80, 81],
         "group.queued_cores": [AS_IS, 160, 161], "task.working_group": [AS_IS, AS_IS, GROUP, "unknown group", ""],
         "task.is_merging": [AS_IS, AS_IS, AS_IS, True]},
+    "user throttle": {"config.prio_mgr:CAP_RUNNING_USER_JOBS": [20], "config.prio_mgr:CAP_RUNNING_GROUP_JOBS": [20],
+        "config.prio_mgr:CAP_RUNNING_USER_CORES": [100], "config.prio_mgr:CAP_RUNNING_GROUP_CORES": [AS_IS, 100],
+        "user.running_jobs": [17, 18, 18, 19, 20], "user.queued_jobs": [AS_IS, 34, 35, 38, 39],
+        "user.running_cores": [AS_IS, 85, 86, 95, 96], "user.queued_cores": [AS_IS, 170, 171, 190, 191],
+        "group.running_jobs": [AS_IS, 17, 18, 19], "group.queued_jobs": [AS_IS, 34, 35, 38, 39, 40],
+        "group.running_cores": [AS_IS, 85, 86, 95], "group.queued_cores": [AS_IS, 170, 190, 191],
+        "task.working_group": [AS_IS, AS_IS, GROUP], "task.is_merging": [*[AS_IS] * 7, True],
+        "task.use_scout": [*[AS_IS] * 7, True]},
     "quota": {
         "user.quota": [AS_IS, {"used": 100, "limit": 100}, {"used": 101, "limit": 100}, {"used": 90, "limit": 100},
             {"used": 91, "limit": 100}, {"used": 5, "limit": 0}, {"used": 5}, {"ok": False},
@@ -93,7 +101,7 @@ THEMES: dict[str, Theme] = {
         "tape.0": REPLICAS, "tape.1": REPLICAS, "vp.0": ["vp", "vp", "vp part", "full"], "vp.1": ["vp", "full"],
         "replicas.kind": ["none", "none", "spread", "spread", AS_IS],
         "task.task_priority": [AS_IS, AS_IS, AS_IS, AS_IS, 1999, 2000],
-        "task.io_intensity": [AS_IS, 0, 99, 100, 101, None],
+        "task.io_intensity": [AS_IS, 0, 99, 100, 101, 201, None],
         "config.anal_jobbroker:IO_INTENSITY_CUTOFF_USER": [AS_IS, AS_IS, AS_IS, 100, 0],
         "config.anal_jobbroker:MAX_MISSING_INPUT_FILES": [AS_IS, 0, 0, 1],
         "config.anal_jobbroker:MIN_INPUT_COMPLETENESS": [AS_IS, 50, 66, 67]},
@@ -106,7 +114,8 @@ THEMES: dict[str, Theme] = {
         "config.anal_jobbroker:MAX_MISSING_INPUT_FILES": [0, 0, 1, AS_IS],
         "config.anal_jobbroker:MIN_INPUT_COMPLETENESS": [AS_IS, 50, 66, 67], "queue.status": ["offline"]},
     "second pass": {"queue.status": ["offline"] * 8, "replicas.kind": ["spread", "spread", "none"],
-        "disk.0": ["full", "none"], "tape.0": ["full"], "source.read_wan": [AS_IS, AS_IS, AS_IS, "OFF"],
+        "disk.0": ["full", "part", "none"], "tape.0": ["full"], "task.io_intensity": [AS_IS, 201],
+        "source.read_wan": [AS_IS, AS_IS, AS_IS, "OFF"],
         "storage.space_free": [199, 200], "storage.write_wan": ["OFF"], "storage.read_wan": ["OFF"],
         "storage.read_lan": ["OFF"], "second.space_free": [100],
         "queue.inputs": [["SECOND", "OWN"], ["OWN", "VP"], ["VP"]],
@@ -180,7 +189,7 @@ THEMES: dict[str, Theme] = {
     "local data": {"queue.catchall": ["use_only_local_data", "use_only_local_data", "x,use_only_local_data"],
         "disk.0": ["full", "part", "part", "one", "none"], "disk.1": ["part", "part", "none"],
         "tape.0": ["full", "part", "none"], "tape.1": ["full", "none"], "replicas.kind": ["none", "none", AS_IS],
-        "task.is_merging": [AS_IS, AS_IS, AS_IS, True]},
+        "task.io_intensity": [AS_IS, 200, 201], "task.is_merging": [AS_IS, AS_IS, AS_IS, True]},
     "direct": {"split.nGBPerJob": [AS_IS, 1, 2, 4], "split.allowInputLAN": [AS_IS, 1, "use", "only"],
         "split.useLocalIO": [AS_IS, AS_IS, 1], "task.out_disk_count": [AS_IS, 0, 1, 100, 1024],
         "task.out_disk_unit": ["kB", "MB", "kBPerEvent"], "task.work_disk_count": [AS_IS, 0, 100],
@@ -221,6 +230,7 @@ OFTEN = [
 ]  # fmt: skip
 # those that seldom decide come more often
 TURNS = [*THEMES, *OFTEN, *OFTEN[:6], *OFTEN[:3], "overload", "failures", "sources", "hospital"]
+TURNS += [*["user throttle"] * 3, "local data", "failures"]
 
 LEAST_WEIGHT: Theme = THEMES["free_places"] | {
     "task.gshare": ["User Analysis", "User Analysis", SHARE],
@@ -249,6 +259,11 @@ def random_analysis_world(number: int) -> Row:
     """The world of this number: every second one has one theme, in turn; the others have several."""
     theme = TURNS[number // 2 % len(TURNS)]
     return build_world(random.Random(number).choice, [theme] if number % 2 else [])
+
+
+def throttled_hours(number: int) -> float | None:
+    """How long ago the caps of its user throttled the task of the world of this number; None = they did not."""
+    return random.Random(f"throttled {number}").choice([None, 0, 0.5, 2, 2.01])
 
 
 def world_of_least_weight(number: int) -> Row:

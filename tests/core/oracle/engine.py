@@ -29,13 +29,23 @@ def answers(
     *profiles: str | None,
     task: int = TASK,
     prepare: Callable[[Db], None] | None = None,
+    throttled_hours: float | None = None,
 ) -> list[Row]:
-    """The answers in each profile. The transaction is open before the load, which would commit otherwise."""
+    """The answers in each profile. The transaction is open before the load, which would commit otherwise.
+
+    throttled_hours: how long ago the caps of its user throttled the task; None = they did not.
+    """
     connection.execute("select 1")
     try:
         if prepare is not None:
             prepare(connection)
         world.load(connection, [one], setup)
+        if throttled_hours is not None:
+            connection.execute(
+                """insert into brokerage.task_state (setup, task_id, algorithm, throttled_at)
+                   values (%s, %s, %s, resource.clock(%s) - %s * interval '1 hour')""",
+                [setup, task, algorithm, setup, throttled_hours],
+            )
         cursor = connection.cursor(row_factory=scalar_row)
         statement = "select brokerage.evaluate_task(%s, %s, %s, %s)"
         return [cursor.execute(statement, (setup, task, algorithm, name)).fetchone() or {} for name in profiles]

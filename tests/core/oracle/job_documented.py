@@ -280,6 +280,11 @@ class Case(TaskInWorld):
     def intensive(self) -> bool:
         return exact(self.task.get("io_intensity")) > self.setting("IO_INTENSITY_CUTOFF", 200)
 
+    @property
+    def parts_count(self) -> bool:
+        """Whether files of incomplete replicas of the primary dataset count as available."""
+        return not self.intensive or bool(self.split("inputPreStaging"))
+
     def real_input(self) -> list[tuple[bool, Row]]:
         """The input datasets that are no pseudo ones, and whether they are the primary one."""
         found = [(number == 0, name, self.dataset(name)) for number, name in enumerate(self.task.get("input") or [])]
@@ -316,7 +321,7 @@ class Case(TaskInWorld):
         counting = {name for name in found if tape or not self.storage(name).get("is_tape")}
         if complete & counting:
             return set(lfns)
-        if complete or not is_primary or (self.intensive and not self.split("inputPreStaging")):
+        if complete or not is_primary or not self.parts_count:
             return set()
         return set().union(*(held(found[name], lfns) for name in counting))
 

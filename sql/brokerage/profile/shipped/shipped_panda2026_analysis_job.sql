@@ -1,11 +1,16 @@
 -- Rules of analysis job brokerage in the base profile panda2026, in the order in which they are applied.
--- Facts: brokerage.shipped_fact.
+-- Facts: brokerage.shipped_fact. Long because it is a list.
 create or replace view brokerage.shipped_panda2026_analysis_job as
 select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v.temporary,
        v.parameters::jsonb as parameters, v.source
   from (values
     ('user-cap', 'task rule', 10, 'brokerage.rule_user_cap', null, false,
      '{"status": "throttled", "spares_merging": true}', 'rules/analysis-throttles.md#user-cap'),
+    ('user-throttle', 'task rule', 14, 'brokerage.rule_user_throttle', null, false,
+     '{"status": "throttled", "throttle": 0.95, "release": 0.85}', 'rules/analysis-throttles.md#user-throttle'),
+    ('user-release', 'task rule', 16, 'brokerage.rule_user_throttle', null, false,
+     '{"status": "throttled", "throttle": 0.95, "release": 0.85, "hours": 2}',
+     'rules/analysis-throttles.md#user-release'),
     ('quota', 'task rule', 20, 'brokerage.rule_quota', null, false, '{"status": "throttled", "near_limit": true}',
      'rules/analysis-throttles.md#quota'),
     ('share-throttle', 'task rule', 30, 'brokerage.rule_share_throttle_panda2026', null, false,

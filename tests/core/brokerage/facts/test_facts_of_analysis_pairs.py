@@ -61,6 +61,8 @@ CASES: list[tuple[Row, str, Row, Row]] = [
      {"input_problem": "its input is there on tape, elsewhere on disk"}),
     # Parts count where no queue has everything
     ({"input": ["part"]}, "Q", {"input_problem": None, "input_copies": 1}, {}),
+    *(({"input": ["part"], "io_intensity": intensity}, "Q", {"available_files": 1, "available_bytes": GB}, {})
+      for intensity in (200, 201)),
     ({"input": ["empty part"]}, "Q", {"input_problem": MISSING.format("empty part"), "input_copies": 0},
      {"input_copies": None}),
     ({"input": ["part and whole"]}, "Q",

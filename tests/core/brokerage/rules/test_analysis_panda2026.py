@@ -3,9 +3,10 @@
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
-from tests.core.brokerage.rules.facts import call, case, check, check_numbers
+from tests.core.brokerage.rules.facts import Case, call, case, check, check_numbers
 
 Db = psycopg.Connection[Any]
 GIB = 2**30
@@ -32,6 +33,46 @@ def test_a_task_of_an_overused_share_is_throttled_by_class(rolled_back: Db) -> N
         case("times 0.5", t_gshare="User Analysis", t_user_usage_threshold_a=0, t_rem_slots_a=0, t_task_class=1,
             t_share_usage=3),
     ])  # fmt: skip
+
+
+FIGURES = {f"{state}_{what}": (what, times) for state, times in (("running", 1), ("queued", 2))
+           for what in ("jobs", "cores")}  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_user_near_the_cap_is_throttled_and_released_at_a_lower_bound(rolled_back: Db, figure: str) -> None:
+    """A cap of 20 throttles over 19 and releases at 17; the bounds of queued jobs and cores are twice as high."""
+    what, times = FIGURES[figure]
+    cap = {f"t_cap_{what}": 20, "t_user_name": "alice"}
+    waits = cap | {"t_throttled_at": "2026-03-01T10:00:00Z"}  # two hours ago
+    kinds = ({"t_is_merging": True}, {"t_is_scout": True})
+
+    def of(expected: str | None, number: int, **facts: Any) -> Case:
+        return case(expected, **facts, **{f"t_account_{figure}": times * number})
+
+    said = (
+        f"alice has {{}} {figure.replace('_', ' ')}, tasks are throttled over {19 * times} and released at {17 * times}"
+    )
+    bounds = {"throttle": 0.95, "release": 0.85}
+    check(rolled_back, "rule_user_throttle", [
+        of(None, 19, **cap),
+        of("user " + said.format(20 * times), 20, **cap),
+        of("group phys has", 20, **cap, t_working_group="phys"),
+        of(None, 19, **waits),
+        of(None, 20, **cap | {f"t_cap_{what}": 0}),
+        of(None, 20, **cap | {f"t_cap_{what}": None}),
+        *(of(None, 20, **cap, **kind) for kind in kinds),
+        case(None, **cap),
+    ], bounds)  # fmt: skip
+    check(rolled_back, "rule_user_throttle", [
+        of("throttled at 2026-03-01 10:00:00 UTC, for 2 h at most: user " + said.format(18 * times), 18, **waits),
+        of(None, 17, **waits),
+        of(None, 18, **cap),
+        of("for 2 h at most", 18, **waits | {"t_throttled_at": "2026-03-01T12:00:00Z"}),
+        of(None, 18, **waits | {"t_throttled_at": "2026-03-01T09:59:59.999Z"}),
+        *(of(None, 18, **waits, **kind) for kind in kinds),
+        case(None, **waits),
+    ], {**bounds, "hours": 2})  # fmt: skip
 
 
 def test_a_queue_is_rejected_by_its_status_unless_it_is_named(rolled_back: Db) -> None:
