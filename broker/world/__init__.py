@@ -364,12 +364,13 @@ def _entries(
 
 @contextmanager
 def _snapshot(connection: Connection) -> Iterator[None]:
-    """A transaction in REPEATABLE READ. The connection's isolation is restored afterwards, since the functions that
-    write refuse this one."""
+    """A transaction in REPEATABLE READ, in which numbers are exact whatever the login sets. The connection's isolation
+    is restored afterwards, since the functions that write refuse this one."""
     before = connection.isolation_level
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
         with connection.transaction():
+            connection.execute("set local extra_float_digits = 1")
             yield
     finally:
         if (

@@ -1,4 +1,4 @@
-"""Leases and jobs of a world: a loaded lease knows its job as before, and an id means one job."""
+"""Dumps with leases: a loaded lease knows its job as before, an id means one job, and sessions do not matter."""
 
 import json
 from typing import Any
@@ -84,3 +84,20 @@ def test_a_job_whose_id_was_submitted_is_not_loaded(db: Connection, taken: bool,
     with refused("PB005", f"job 5 is assigned, .* was submitted and {words}"):
         world.load(db, [{**grids.grid(), "jobs": [{**row, "status": "assigned"}]}], setup="s")
     world.load(db, [{**grids.grid(), "jobs": [{**row, "status": "finished"}]}], setup="s")
+
+
+SETTINGS = (
+    "extra_float_digits = -15", "extra_float_digits = 0", "datestyle = 'German'", "datestyle = 'SQL, DMY'",
+    "intervalstyle = 'iso_8601'", "timezone = 'Asia/Seoul'", "bytea_output = 'escape'", "search_path = 'pg_catalog'",
+    "quote_all_identifiers = on", "standard_conforming_strings = off", "array_nulls = off",
+)  # fmt: skip
+
+
+def test_a_dump_is_the_same_whatever_the_session_sets(db: Connection, calls: Calls) -> None:
+    calls.set_group("g", 0.1 + 0.2)
+    calls.insert(9, MinRAM=1234567.1234567891)
+    plain = _dump(db)
+    for setting in SETTINGS:
+        db.execute(f"set {setting}".encode())
+        assert _dump(db) == plain, setting
+        db.execute("reset all")
