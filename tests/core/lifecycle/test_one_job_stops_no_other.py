@@ -1,4 +1,4 @@
-"""Activation: a job that cannot enter a TaskQueue does not keep the others out."""
+"""A job that cannot enter a TaskQueue, or that a condition fails for, does not stop the others."""
 
 from typing import Any
 
@@ -35,3 +35,34 @@ def test_a_submitted_job_with_the_id_of_a_job_stays_whole(rolled_back: Connectio
     assert [grids.status(rolled_back, "s", id) for id in (4, 5, 6)] == ["activated", "assigned", "activated"]
     assert calls.state(5) == before
     assert calls.inconsistencies() == []
+
+
+def test_a_condition_that_fails_for_a_job_concerns_no_other(rolled_back: Connection) -> None:
+    grids.load(rolled_back, "s")
+    late = {
+        "created": "2026-02-20T12:00:00Z",
+        "modified": "2026-02-20T12:00:00Z",
+        "state_changed": "2026-02-20T12:00:00Z",
+    }
+    rows = [{"job_id": id, "task_id": 1, "queue": "QA", **late} for id in (4, 5, 6, 7)]
+    states = ("activated", "activated", "activated", "holding")
+    rows = [{**row, "status": status} for row, status in zip(rows, states, strict=True)]
+    rolled_back.execute("select workload.store('s', 'job', %s)", (Jsonb(rows),))
+    rolled_back.execute(
+        "create schema acme; grant usage on schema acme to public;"
+        "create function acme.is_odd(f lifecycle.timeout_facts) returns text language sql stable"
+        " return case when 1 / (f.job_id - 5) > 9 then 'not now' end"
+    )
+    own = {"position": 5, "statuses": ["activated"], "clock": "waiting", "constant": "1 hour", "action": "cancel"}
+    changes = Jsonb({**own, "conditions": ["acme.is_odd"]})
+    rolled_back.execute("select lifecycle.set_timeout('s', 'odd', %s)", (changes,))
+    said = "the condition acme.is_odd failed: division by zero"
+    for dry_run in (True, False):
+        [(report,)] = rolled_back.execute(
+            "select lifecycle.watch_step('s', 'timeouts', %s, null)", (dry_run,)
+        ).fetchall()
+        found = {(row["rule"], row["action"]): row["jobs"] for row in report}
+        assert found == {("odd", "cancel"): 2, ("activated", "rebroker"): 1, ("holding", "fail"): 1} | (
+            {("odd", f"error: {said}"): 0} if dry_run else {}
+        )
+    assert [grids.status(rolled_back, "s", id) for id in (4, 5, 6, 7)] == ["cancelled", "closed", "cancelled", "failed"]
