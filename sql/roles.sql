@@ -120,7 +120,7 @@ grant execute on function
 -- taskqueue: worlds, and whole setups
 grant execute on function
   taskqueue.dump_configuration, taskqueue.dump_task_queues, taskqueue.dump_leases, taskqueue.load_task_queues,
-  taskqueue.load_leases, taskqueue.require_task_payloads, taskqueue.remove_setup
+  taskqueue.load_leases, taskqueue.refuse_submitted_ids, taskqueue.require_task_payloads, taskqueue.remove_setup
   to broker_operator;
 grant execute on function taskqueue.refresh_statistics to broker_submitter, broker_operator;
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import IsolationLevel
@@ -119,7 +119,7 @@ def load(
         for name, one in checked:
             with naming(name):
                 loaded.task_jobs += _digest(connection, one)
-                _require_payloads(connection, one)
+                _require_loaded(connection, one)
         for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
@@ -282,16 +282,17 @@ def _digest(connection: Connection, world: _Checked) -> int:
     return 0
 
 
-def _require_payloads(connection: Connection, world: _Checked) -> None:
-    """Refuse tasks whose payload is too large for their setup, with the settings that the load leaves."""
-    tasks = [
-        row["task_id"]
-        for part in world.parts.get("tasks", ())
-        if part.table == "workload.task_payload"
-        for row in part.rows
-    ]
-    if tasks:
-        connection.execute("select taskqueue.require_task_payloads(%s, %s::bigint[])", (world.setup, tasks))
+def _require_loaded(connection: Connection, world: _Checked) -> None:
+    """Refuse tasks whose payload is too large for their setup, with the settings that the load leaves, and jobs whose
+    ids submitted jobs have."""
+    checks: tuple[tuple[str, str, str, LiteralString], ...] = (
+        ("tasks", "workload.task_payload", "task_id", "select taskqueue.require_task_payloads(%s, %s::bigint[])"),
+        ("jobs", "workload.job", "job_id", "select taskqueue.refuse_submitted_ids(%s, %s::bigint[])"),
+    )
+    for section, table, key, check in checks:
+        parts = world.parts.get(section, ())
+        if ids := [row[key] for part in parts if part.table == table for row in part.rows]:
+            connection.execute(check, (world.setup, ids))
 
 
 @contextmanager
@@ -365,12 +366,13 @@ def _entries(
 
 @contextmanager
 def _snapshot(connection: Connection) -> Iterator[None]:
-    """A transaction in REPEATABLE READ. The connection's isolation is restored afterwards, since the functions that
-    write refuse this one."""
+    """A transaction in REPEATABLE READ, in which numbers are exact whatever the login sets. The connection's isolation
+    is restored afterwards, since the functions that write refuse this one."""
     before = connection.isolation_level
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
         with connection.transaction():
+            connection.execute("set local extra_float_digits = 1")
             yield
     finally:
         if (

@@ -35,8 +35,9 @@ _LIMIT: _Fields = {
     "site": str, "ce": str, "kind": str, "attribute": str, "value": str, "limit": int, "seconds": NUMBER, "burst": int,
 }  # fmt: skip
 _LEASE: _Fields = {
-    "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "site": str, "ce": str,
-    "role": str, "kill_reason": str, "matched_at": str, "reported_at": str, "expires_at": str,
+    "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "losses": int, "site": str,
+    "ce": str, "role": str, "subject": str, "kill_reason": str, "matched_at": str, "reported_at": str,
+    "expires_at": str,
 }  # fmt: skip
 
 

@@ -77,6 +77,51 @@ def test_the_latest_status_counts(agent: httpx.Client, matched: Matched, db: Db)
     assert outcomes(db) == {1: "finished"}
 
 
+EARLIER, LATER = "2026-03-28 12:00:01.5+00:00", "2026-03-28 12:00:02"
+
+
+@pytest.mark.parametrize("later", ["Running", "Completing", "Matched", "Failed", None])
+def test_a_status_after_the_end_takes_nothing_back(
+    agent: httpx.Client, matched: Matched, later: str | None, db: Db
+) -> None:
+    matched(3)
+    ends = {1: "Done", 2: "Failed", 3: "Killed"}
+    given = {job: {**update(later, LATER), **update(end, EARLIER)} for job, end in ends.items()}
+    answer = agent.patch("/status", json=given).json()["success"]
+    assert {job: answer[str(job)]["Status"] for job in ends} == ends
+    assert outcomes(db) == {1: "finished", 2: "failed", 3: "cancelled"}
+
+
+def test_two_statuses_of_one_time_both_count(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    matched(1)
+    same = {"2026-03-28T12:00:00Z": {"Status": "Done"}, "2026-03-28T13:00:00+01:00": {"Status": "Running"}}
+    assert agent.patch("/status", json={1: same}).json()["failed"] == {}
+    assert outcomes(db) == {1: "finished"}
+
+
+def test_an_agent_gives_a_job_back(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
+    matched(2)
+    given = {**update("Rescheduled", EARLIER), **update("Failed", LATER)}
+    answer = agent.patch("/status", json={1: given, 2: update("Done"), 99: update("Rescheduled")}).json()
+    assert (list(answer["success"]), list(answer["failed"])) == (["1", "2"], ["99"])
+    assert db.execute("select taskqueue.state_of_job('default', 1)").fetchone() == ("waiting",)
+    assert outcomes(db) == {2: "finished"}
+    refused = agent.patch("/status", json={1: update("Failed")})
+    assert "does not have job 1" in refused.json()["detail"]["failed"]["1"]["detail"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"now": {"Status": "Running"}}, {LATER: {"Status": "Odd"}}, {LATER: None}, {LATER: 5}]
+)
+def test_a_wrong_status_of_a_job_does_not_stop_its_end(
+    agent: httpx.Client, matched: Matched, wrong: dict[str, Any], db: Db
+) -> None:
+    matched(1)
+    answer = agent.patch("/status", json={1: {**wrong, **update("Done", EARLIER)}})
+    assert list(answer.json()["detail"]["failed"]) == ["1"]
+    assert outcomes(db) == {1: "finished"}
+
+
 def test_a_job_of_another_agent_is_left_alone(agent: httpx.Client, matched: Matched, token: Token, db: Db) -> None:
     matched(2)
     other = bearer(token("agent", "pilot-2"))
@@ -86,7 +131,7 @@ def test_a_job_of_another_agent_is_left_alone(agent: httpx.Client, matched: Matc
     assert outcomes(db) == {}
     commands = agent.patch("/heartbeat", json={1: {}}, headers=other).json()
     assert [(one["job_id"], one["command"]) for one in commands] == [(1, "Kill")]
-    mixed = agent.patch("/status", json={1: update("Rescheduled"), 2: update("Done"), 99: update("Done")})
+    mixed = agent.patch("/status", json={1: update("Waiting"), 2: update("Done"), 99: update("Done")})
     found = mixed.json()
     assert (mixed.status_code, list(found["success"]), sorted(found["failed"])) == (200, ["2"], ["1", "99"])
 

@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from broker.acts import CANCEL_JOBS
 from broker.service import bodies
+from broker.service.adapters.dirac.jobs import give_back
 from broker.service.bodies import JSON
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.models import Order, Restriction, Search, Summary
@@ -85,6 +86,8 @@ _MAY_CANCEL: LiteralString = (
 )
 _REPORTED = {"Matched": None, "Running": "running", "Stalled": None, "Completing": "transferring"}
 _ENDED = {"Done": "finished", "Completed": "finished", "Failed": "failed", "Killed": "cancelled"}
+_RETURNED = "Rescheduled"
+_LASTING = {*_ENDED, _RETURNED}
 _TAKEN_AWAY = ("Killed", "Deleted")
 
 Status = Literal[
@@ -191,24 +194,24 @@ async def heartbeat(call: Call) -> list[JobCommand]:
 
 
 async def set_statuses(call: Call) -> StatusesSet | Response:
-    """New statuses of jobs: the latest status of each job counts. An agent reports or ends its jobs; other callers
-    cancel theirs."""
+    """New statuses of jobs: the first one that ends a job counts or, if none does, the latest. An agent reports, ends
+    or gives back its jobs; other callers cancel theirs."""
     entries, wrong = await _entries(call)
-    latest: dict[int, tuple[datetime, Status | None]] = {}
+    asked: dict[int, tuple[datetime, Status | None, str | None]] = {}
     done = StatusesSet({}, {})
     for job, given in entries.items():
         try:
-            latest[job] = _latest(job, bodies.converted(given, dict[str, StatusUpdate], f"the entry of job {job}"))
+            asked[job] = _asked(job, given)
         except Problem as problem:
             done.failed[job] = {"detail": problem.detail}
     cancels = await call.rows(_MAY_CANCEL) == [(True,)]
     set_one = _cancel if cancels else _of_agent
-    reasons = await asyncio.gather(*(set_one(call, job, status) for job, (_, status) in latest.items()))
-    for (job, (at, status)), reason in zip(latest.items(), reasons, strict=True):
-        if reason is None:
-            done.success[job] = StatusSet(at, status)
+    reasons = await asyncio.gather(*(set_one(call, job, status) for job, (_, status, _) in asked.items()))
+    for (job, (at, status, unread)), reason in zip(asked.items(), reasons, strict=True):
+        if failure := reason or unread:
+            done.failed[job] = {"detail": failure}
         else:
-            done.failed[job] = {"detail": reason}
+            done.success[job] = StatusSet(at, status)
     if wrong is not None:
         raise wrong
     if done.success or not entries:
@@ -297,18 +300,26 @@ def _time(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _latest(job: int, statuses: Mapping[str, StatusUpdate]) -> tuple[datetime, Status | None]:
-    """The last status in the updates of a job, and the time of the last update."""
-    at: dict[datetime, StatusUpdate] = {}
-    for text, update in statuses.items():
-        time = _time(text)
-        if time is None:
-            raise Problem(422, f"a status of job {job} has the time {text[:100]!r}, which is none", key=str(job))
-        at[time] = update
-    if not at:
-        raise Problem(422, f"job {job} has no status", key=str(job))
-    named = [at[time].status for time in sorted(at) if at[time].status is not None]
-    return max(at), named[-1] if named else None
+def _asked(job: int, given: Any) -> tuple[datetime, Status | None, str | None]:
+    """The time of the last update of a job, the status that counts, and the fault of an update, which does not stop the
+    others. Raises Problem if no update can be read."""
+    found: list[tuple[datetime, Status | None]] = []
+    wrong: Problem | None = None
+    where = f"the entry of job {job}"
+    for text, update in bodies.converted(given, dict[str, Any], where).items():
+        try:
+            time = _time(text)
+            if time is None:
+                raise Problem(422, f"a status of job {job} has the time {text[:100]!r}, which is none", key=str(job))
+            found.append((time, bodies.converted(update, StatusUpdate, where).status))
+        except Problem as problem:
+            wrong = wrong or problem
+    if not found:
+        raise wrong or Problem(422, f"job {job} has no status", key=str(job))
+    found.sort(key=lambda one: one[0])
+    named = [None, *(status for _, status in found if status is not None)]
+    counts = next((status for status in named if status in _LASTING), named[-1])
+    return found[-1][0], counts, wrong.detail if wrong else None
 
 
 async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
@@ -316,6 +327,14 @@ async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
     if status in _ENDED:
         _, outcome, reason = await call.service.ends.answer(call.caller, Unproven(job, outcome=_ENDED[status]))
         return None if outcome not in ("stale", "refused") else reason
+    if status == _RETURNED:
+        try:
+            verdict, reason = await give_back(call, job)
+        except Problem as problem:
+            if problem.status >= 500:
+                raise
+            return problem.detail
+        return None if verdict == "returned" else reason
     if status is not None and status not in _REPORTED:
         return f"an agent does not set {status}"
     state = None if status is None else _REPORTED[status]

@@ -13,6 +13,8 @@ from broker.world.shape import Row, require
 
 _TABLES = (".csv", ".tsv", ".txt")
 _NULL = ("NULL", "\\N")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"t": "\\\t", "n": "\\\n", "r": "\\\r", "0": "\\\0", "N": "\\\\N"}
 _COLUMN = re.compile(r"^\s*`(\w+)`", re.MULTILINE)
 _FORMS = "an export is JSON, lines of JSON, or a table (.csv or .tsv) with the columns in the first line"
 
@@ -62,17 +64,22 @@ def _rows(file: Path, value: Any) -> list[Row]:
 
 def _table(file: Path, text: Callable[[Path], str]) -> list[Row]:
     """The rows of a table; a table of mysqldump --tab has its columns in the file of the same name with .sql. An empty
-    file is an empty table: mysql --batch prints nothing for one, not even the names of its columns."""
+    file is an empty table: mysql --batch prints nothing for one, not even the names of its columns. Both programs write
+    a backslash, a tab and a line end within a value with a backslash before it, as PostgreSQL's COPY does; a CSV file
+    has quotes instead."""
     definition = file.with_suffix(".sql")
     content = text(file)
     if not content.strip():
         return []
+    is_csv = file.suffix == ".csv"
+    if not is_csv:  # csv knows a backslash before the character itself, not before a letter for it
+        content = _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[0]), content)
     stream = io.StringIO(content, newline="")
     try:
         lines = list(
             csv.reader(stream, strict=True)
-            if file.suffix == ".csv"
-            else csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+            if is_csv
+            else csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\")
         )
         columns = _COLUMN.findall(text(definition)) if definition.exists() else lines.pop(0)
     except csv.Error as error:

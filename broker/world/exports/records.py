@@ -42,8 +42,10 @@ class Records:
         return self.part([entry for entry in self.entries if entry[0] not in names])
 
     def bad(self, attempt: Callable[[Any], object]) -> Iterator[tuple[str, BrokerError]]:
-        """Each record that fails alone, by halving the records. attempt raises the error of a value, and keeps
-        nothing."""
+        """Each record that fails alone, by halving the records; none if there are none, and the whole is wrong. attempt
+        raises the error of a value, and keeps nothing."""
+        if not self.entries:
+            return
         try:
             attempt(self.value())
         except (BrokerError, psycopg.Error) as error:

@@ -1,5 +1,6 @@
 -- STATES.md, From task to TaskQueue. A defined job that has a queue becomes assigned. A job whose input is at its queue
--- is activated, and waits in a TaskQueue from the same commit on. Jobs that another transaction is moving are skipped.
+-- is activated, and waits in a TaskQueue from the same commit on. Jobs that another transaction is moving are skipped,
+-- and so is a job whose id a submitter's job has, since one such job would stop the others.
 create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
 returns table (status text, jobs bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -18,6 +19,8 @@ begin
                   where j.setup = p_setup
                     and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_limit) r))
                     and j.status in ('defined', 'assigned')
+                    and not exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.job_id)
+                    and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.job_id)
                   order by j.job_id for update skip locked);
   v_defined := array(select j.job_id from workload.job j
                       where j.setup = p_setup

@@ -1,13 +1,15 @@
 -- STATES.md, From task to TaskQueue. The share is the group, so that group shares can follow global shares. CPUTime is
 -- in seconds of a core of corepower 10 (HS06), PanDA's default. MinRAM is nine tenths of the memory that the task
--- states, as in the rule memory. So the agents of a queue that takes a job can also take it.
+-- states, as in the rule memory. So the agents of a queue that takes a job can also take it. An empty name is none.
 create or replace function lifecycle.requirements_of(
   p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores int
 ) returns jsonb
 language sql immutable as $$
   select jsonb_strip_nulls(jsonb_build_object(
-    'OwnerDN', coalesce(p_task.user_name, p_task.orig_user, p_task.label, 'unknown'),
-    'OwnerGroup', coalesce(p_task.gshare, p_task.working_group, p_task.label, 'unknown'),
+    'OwnerDN', coalesce(nullif(p_task.user_name, ''), nullif(p_task.orig_user, ''), nullif(p_task.label, ''),
+                        'unknown'),
+    'OwnerGroup', coalesce(nullif(p_task.gshare, ''), nullif(p_task.working_group, ''), nullif(p_task.label, ''),
+                           'unknown'),
     'CPUTime', floor(least(greatest(coalesce(
                  case when p_task.cpu_time_unit like 'HS06s%'
                       then p_task.cpu_time * coalesce(p_digest.job_events, 1) * 100

@@ -6,8 +6,11 @@ begin
                                                   ' ') || ' end', 'null::text')
       from lifecycle.timeouts_of(p_setup) t
      cross join lateral (
-       select string_agg(lifecycle.condition_call(t.rule, u.name) || '(a.facts)', ', ' order by u.place) as calls
-         from unnest(t.conditions) with ordinality u(name, place)) c
+       select string_agg(case when f.call like 'lifecycle.%' then f.call || '(a.facts)'
+                              else format('lifecycle.guarded_condition(%L, a.facts)', f.call) end,
+                         ', ' order by u.place) as calls
+         from unnest(t.conditions) with ordinality u(name, place)
+        cross join lateral lifecycle.condition_call(t.rule, u.name) f(call)) c
      where c.calls is not null);
 end $$;
 

@@ -26,6 +26,7 @@ begin
        where not (o.is_leased and o.rule = 'sent')
        group by o.rule, o.action
        order by min(o.place), o.action;
+    return query select * from lifecycle.failed_conditions(p_setup);
     return;
   end if;
   perform taskqueue.enter_setup(p_setup);
@@ -58,9 +59,11 @@ begin
       from jsonb_each_text(v_done) d
       join lifecycle.timeouts_of(p_setup) r on r.position = split_part(d.key, ' ', 1)::int
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
+  return query select * from lifecycle.failed_conditions(p_setup);
 end $$;
 
 comment on function lifecycle.watch_timeouts(text, boolean, int) is
   'Ends the jobs to which a timeout of the setup applies, or gives their work back to their tasks, up to p_limit per '
   'rule (null means the setting most); p_dry_run only counts. Returns a row for each rule and action that touched a '
-  'job. Two simultaneous calls are safe. Errors: PB001 (most), PB002 (setup not granted).';
+  'job, and one for each rule with a condition that fails for a job (action error: ..., 0 jobs). Two simultaneous '
+  'calls are safe. Errors: PB001 (most), PB002 (setup not granted).';

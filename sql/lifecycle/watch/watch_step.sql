@@ -13,7 +13,7 @@ begin
     select jsonb_agg(to_jsonb(s))
       into v_said
       from lifecycle.watch_timeouts(p_setup, p_dry_run, p_limit) s
-     where s.jobs > 0;
+     where s.jobs > 0 or s.action like 'error: %';
   elsif p_step = 'fast-rebroker' then
     select jsonb_agg(jsonb_build_object('rule', 'fast-rebroker', 'action', 'rebroker', 'queue', s.queue, 'gshare',
                                         s.gshare, 'jobs', s.jobs))

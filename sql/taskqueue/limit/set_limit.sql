@@ -29,6 +29,7 @@ begin
   p_limit := round(p_limit, 6);  -- the resolution of an interval
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.require_limit_value(p_setup, v_key, p_value);
   perform taskqueue.forget_descriptions(p_setup);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,

@@ -156,3 +156,24 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path, name: str, text: s
     (tmp_path / name).write_text(text)
     with pytest.raises(errors.BadRequest, match=named):
         exports.read(tmp_path, lambda path: path.read_text(), folder=True)
+
+
+ODD = [r"/CN=Jos\xC3\xA9", r"\new\table", "a\tb", "a\nb", "\\", "\\\\\t", "\\\n"]
+
+
+@pytest.mark.parametrize(("suffix", "escapes"), [
+    (".tsv", {"\\": r"\\", "\t": r"\t", "\n": r"\n"}),  # mysql --batch
+    (".txt", {"\\": r"\\", "\t": "\\\t", "\n": "\\\n"}),  # mysqldump --tab
+])  # fmt: skip
+def test_a_value_is_read_as_it_was_before_mysql_escaped_it(
+    tmp_path: Path, suffix: str, escapes: dict[str, str]
+) -> None:
+    written = ["".join(escapes.get(one, one) for one in value) for value in ODD]
+    head = "TQId\tOwner\n"
+    if suffix == ".txt":
+        head = ""
+        (tmp_path / "tq_TaskQueues.sql").write_text("  `TQId` int,\n  `Owner` varchar(64),\n")
+    text = head + "".join(f"{number}\t{value}\n" for number, value in enumerate(written)) + "99\t\\N\n"
+    (tmp_path / f"tq_TaskQueues{suffix}").write_text(text)
+    tables = exports.read(tmp_path, lambda path: path.read_text(), folder=True)
+    assert [row["Owner"] for row in tables["tq_TaskQueues"]] == [*ODD, None]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from broker import errors, world
+from broker.known_exports import EXPORTS
 from broker.world import exports
 from tests.calls import Connection
 from tests.exports import held
@@ -186,3 +187,10 @@ def test_a_record_that_stands_twice_is_refused(db: Connection, export: str, valu
 
 def held_or_nothing(db: Connection) -> dict[str, Any]:
     return held(db) if db.execute("select from resource.setup").fetchall() else {}
+
+
+@pytest.mark.parametrize("value", [{}, []], ids=["object", "list"])
+def test_an_export_without_records_is_refused_at_once(db: Connection, value: Any) -> None:
+    for export in EXPORTS:
+        with pytest.raises(errors.BadRequest):
+            exports.load(db, export, value)

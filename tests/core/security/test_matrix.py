@@ -71,6 +71,7 @@ OPERATOR = (
         set_group set_cpu_buckets recompute_shares rebuild_matching forget_ended match_jobs_with_seed set_settings
         require_settings set_platform_compatibility maintain find_reasons summarize_waiting remove_setup
         dump_configuration dump_task_queues dump_leases load_task_queues load_leases require_task_payloads
+        refuse_submitted_ids
     history: sample
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
     workload: store dump set_replica digest_input digest_loaded_input fold_counts correct_counts

@@ -79,6 +79,22 @@ def test_the_first_end_among_many_statuses_counts_or_else_the_last_one(pilot: Rp
     assert one(ENDED, 7) == "failed"
 
 
+@pytest.mark.parametrize("wrong", [{"Status": "Odd"}, {"Status": 5}, None, "Done", []])
+def test_a_wrong_status_of_many_does_not_stop_the_end(pilot: Rpc, one: One, wrong: Any) -> None:
+    refused = pilot("setJobStatusBulk", 7, {"1": wrong, "2": {"Status": "Done"}})
+    assert refused["Errno"] in (1004, 1505)
+    assert one(ENDED, 7) == "finished"
+
+
+def test_a_parameter_of_many_jobs_is_a_sign_of_life_of_each(pilot: Rpc, one: One) -> None:
+    reported = "select reported_at is not null from taskqueue.lease where job_id = 7"
+    for others, number in (({}, 0), ({"x": ["a", "b"]}, 1004), ({"99": ["a", "b"]}, 1111)):
+        one("update taskqueue.lease set reported_at = null where job_id = 7 returning true")
+        answer = pilot("setJobsParameter", {**others, "7": ["GridCE", "ce1"]})
+        assert answer.get("Errno", 0) == number
+        assert one(reported)
+
+
 @pytest.mark.parametrize("status", ["Matched", "Stalled", "Deleted", "Waiting", ""])
 def test_a_status_that_agents_may_not_set_counts_as_a_heartbeat(pilot: Rpc, one: One, status: str) -> None:
     assert pilot("setJobStatus", 7, status) == OK

@@ -25,6 +25,9 @@ def test_an_agent_gets_a_job_and_then_none(dirac_job: Insert, match: Match) -> N
 JDLS = [
     ('Executable = "a[1]";', 'JobID = 7;\nExecutable = "a[1]";'),
     ('[ Executable = "a"; JobID = 7; ]', '[ Executable = "a"; JobID = 7; ]'),
+    ('[ JobID = 5; Executable = "a"; ]', '[ JobID = 7; Executable = "a"; ]'),
+    ('[\n  jobid="5"\n]', '[\n  jobid="7"\n]'),
+    ("JobID = 70", "JobID = 7"),
     ('[\n  jobid = "7";\n]', '[\n  jobid = "7";\n]'),
     ('[ Arguments = "JobID=9"; ]', '[JobID = 7;\n Arguments = "JobID=9"; ]'),
 ]

@@ -4,19 +4,19 @@ Only the status has a meaning here. Minor status, application status, parameters
 job, and are not kept. So they may be anything: a payload's output is in some of them.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, LiteralString
+import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
-import psycopg
 
-from broker.service.adapters.dirac.jobs import states_of
+from broker.service import bodies
+from broker.service.adapters.dirac.jobs import give_back, states_of
 from broker.service.adapters.dirac.rpc import ENOAUTH, EWMSSTATUS, Args, Fault, JobId, Method
 from broker.service.endpoint import Call
-from broker.service.problems import Problem, of_error
+from broker.service.problems import Problem
 from broker.service.reports import Unproven
 
-_RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, null)"
 _REPORTED = {"Running": "running", "Completing": "transferring"}
 # Completed: the payload has finished and the pilot leaves; requests of DIRAC move the remaining output.
 _OUTCOMES = {"Done": "finished", "Completed": "finished", "Failed": "failed", "Killed": "cancelled"}
@@ -49,7 +49,7 @@ class OfStatuses(Args):
     """Statuses by their times."""
 
     job_id: JobId
-    by_time: dict[str, AtTime]
+    by_time: dict[str, Any]
     force: Any = None
 
 
@@ -94,7 +94,7 @@ class OfParameters(Args):
 class OfJobs(Args):
     """A parameter of each of many jobs."""
 
-    by_job: dict[JobId, Any]
+    by_job: dict[str, Any]
 
 
 class OfHeartBeat(Args):
@@ -111,9 +111,19 @@ async def set_status(call: Call, args: OfStatus) -> None:
 
 
 async def set_statuses(call: Call, args: OfStatuses) -> None:
-    """The first status that ends the job or, if none does, the last status."""
-    statuses = [args.by_time[time].status or "" for time in sorted(args.by_time)]
-    await _set(call, int(args.job_id), _of_many(statuses))
+    """The first status that ends the job or, if none does, the last status. A wrong one does not stop the others."""
+    found: list[str] = []
+    wrong: list[Problem] = []
+    for time in sorted(args.by_time):
+        try:
+            found.append(_known(bodies.converted(args.by_time[time], AtTime, "args[1]").status or ""))
+        except Problem as problem:
+            wrong.append(problem)
+    if found or not wrong:
+        named = ["", *filter(None, found)]
+        await _set(call, int(args.job_id), next((one for one in named if one in _LASTING), named[-1]))
+    if wrong:
+        raise wrong[0]
 
 
 async def set_attribute(call: Call, args: OfAttribute) -> None:
@@ -130,11 +140,15 @@ async def note(call: Call, args: OfApplication | OfSite | OfParameter | OfParame
 
 
 async def note_each(call: Call, args: OfJobs) -> None:
-    """Data about many jobs that is not kept, from the agent that has them."""
-    known = await states_of(call, args.by_job)
-    missing = [job_id for job_id in map(int, args.by_job) if job_id not in known]
-    if missing:
-        raise Fault(ENOAUTH, f"the caller does not have job {missing[0]}")
+    """Data about many jobs that is not kept, from the agent that has them. A wrong one does not stop the others."""
+    answers = await asyncio.gather(*(_note_one(call, given) for given in args.by_job), return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+
+
+async def _note_one(call: Call, given: str) -> None:
+    await _set(call, int(bodies.converted(given, JobId, "args[0]")), "")
 
 
 async def send_heart_beat(call: Call, args: OfHeartBeat) -> dict[str, str]:
@@ -148,15 +162,6 @@ async def send_heart_beat(call: Call, args: OfHeartBeat) -> dict[str, str]:
     return {"Kill": reason}
 
 
-def _of_many(statuses: Iterable[str]) -> str:
-    found = ""
-    for status in filter(None, statuses):
-        found = _known(status)
-        if found in _LASTING:
-            break
-    return found
-
-
 def _known(status: Any) -> str:
     if not isinstance(status, str) or status not in _STATUSES:
         raise Fault(EWMSSTATUS, f"{str(status)[:100]!r} is not a status of a job")
@@ -166,7 +171,7 @@ def _known(status: Any) -> str:
 async def _set(call: Call, job_id: int, status: Any) -> None:
     """Report, end or return a job. A job that the caller has ended keeps its outcome, as in DIRAC."""
     if _known(status) == _RETURNED:
-        verdict, reason = await _returned(call, job_id)
+        verdict, reason = await give_back(call, job_id)
     elif status in _OUTCOMES:
         end = Unproven(job_id, outcome=_OUTCOMES[status])
         _, verdict, reason = await call.service.ends.answer(call.caller, end)
@@ -177,17 +182,6 @@ async def _set(call: Call, job_id: int, status: Any) -> None:
         raise Fault(EWMSSTATUS, reason)
     if verdict == "stale" and not await states_of(call, [job_id]):
         raise Fault(ENOAUTH, reason)
-
-
-async def _returned(call: Call, job_id: int) -> tuple[str, str]:
-    try:
-        await call.rows(_RELEASE, call.setup, job_id)
-    except psycopg.Error as error:
-        found = of_error(error)
-        if found.code != "PB003":
-            raise found from None
-        return "stale", found.detail
-    return "returned", ""
 
 
 METHODS: Mapping[str, Method] = {

@@ -20,7 +20,7 @@ _ACTIVE: LiteralString = (
     "select task_queue_id, priority, jobs, requirements from monitor.task_queue"
     " where setup = %s and state = 'open' and jobs > 0"
 )
-_HAS_ID = re.compile(r"(^|[\[;\n])\s*JobID\s*=", re.IGNORECASE)
+_ID = re.compile(r"((?:^|[\[;\n])\s*JobID\s*=\s*\"?)[^\";\]\n]*", re.IGNORECASE)
 
 
 class OfResource(Args):
@@ -54,9 +54,11 @@ async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
 
 
 def _given(match: Match, payload: dict[str, Any], jdl: str) -> dict[str, Any]:
-    """The answer to a JobAgent. DIRAC 8 looks for DN, DIRAC 9 for Owner, and both for the id within the JDL."""
+    """The answer to a JobAgent. DIRAC 8 looks for DN, DIRAC 9 for Owner, and both report on the id within the JDL. A
+    JDL that was made for another job has the id of that job."""
     requirements = msgspec.json.decode(match.requirements)
-    if not _HAS_ID.search(jdl):
+    jdl, found = _ID.subn(rf"\g<1>{match.job_id}", jdl)
+    if not found:
         opened, bracket, rest = jdl.partition("[") if jdl.lstrip().startswith("[") else ("", "", jdl)
         jdl = f"{opened}{bracket}JobID = {match.job_id};\n{rest}"
     owner = requirements["OwnerDN"]
