@@ -34,7 +34,7 @@ begin
   for v_first in 1 .. cardinality(v_task_queue_ids) by c_portion loop
     changed := changed
                + taskqueue.deal_changed(p_setting, v_task_queue_ids[v_first : v_first + c_portion - 1]);
-    if clock_timestamp() > v_begun + interval '2 seconds' then  -- the rest is left to the next call
+    if clock_timestamp() > v_begun + interval '1.5 seconds' then  -- the rest is left to the next call
       v_task_queue_ids := v_task_queue_ids[: v_first + c_portion - 1];
       exit;
     end if;
