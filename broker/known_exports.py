@@ -99,6 +99,17 @@ EXPORTS: Mapping[str, Export] = {
             "cmtconfigs containers cvmfs tags architectures",
         ),
         _export(
+            "gdpconfig",
+            "PanDA's table CONFIG, the gdpconfig",
+            ("select app, component, key, value, type, vo, value_json from ATLAS_PANDA.CONFIG",),
+            "Rows with app, component, key, value, type, vo and, if present, value_json; types are str, int, float,"
+            " bool and json. The rows of one VO and those for every VO are loaded into the setup: the VO of --tenant,"
+            " else the one with the name of the setup, else atlas, else the only one. Keys that no rule reads are left"
+            " out.",
+            "app component key value",
+            4,
+        ),
+        _export(
             "network-metrics",
             "PanDA's network metrics, latest.json",
             ("http://atlas-adc-netmetrics-lb.cern.ch/metrics/latest.json",),

@@ -43,6 +43,7 @@ def load(
     cric_storage_states: list[Path] | None = _export("cric-storage-states"),
     cric_closeness: list[Path] | None = _export("cric-closeness"),
     software: list[Path] | None = _export("software"),
+    gdpconfig: list[Path] | None = _export("gdpconfig"),
     network_metrics: list[Path] | None = _export("network-metrics"),
     rucio_usage: list[Path] | None = _export("rucio-usage"),
     pilots: list[Path] | None = _export("pilots"),
@@ -56,7 +57,8 @@ def load(
         str | None,
         typer.Option(
             "--tenant",
-            help="Load the TaskQueues of this Setup or VO of DIRAC, if --dirac has several.",
+            help="Load the TaskQueues of this Setup or VO of DIRAC, or PanDA's configuration of this VO, if --dirac or"
+            " --gdpconfig has several.",
             rich_help_panel="Exports",
         ),
     ] = None,

@@ -4,7 +4,7 @@ the rest: queues keep their measured figures, links their closeness, storages th
 their export does not name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
@@ -16,7 +16,7 @@ from broker.errors import BadRequest, BrokerError
 from broker.known_exports import EXPORTS, is_foreign, is_like, recognise
 from broker.world import SECTIONS, tables
 from broker.world import load as load_worlds
-from broker.world.exports import counts, cric, dirac, jedi, rucio
+from broker.world.exports import counts, cric, dirac, gdpconfig, jedi, rucio
 from broker.world.exports.files import read
 from broker.world.exports.last_load import settle
 from broker.world.exports.made import Made
@@ -26,7 +26,7 @@ from broker.world.shape import Part, Reading
 __all__ = ["EXPORTS", "Imported", "load", "read"]
 
 _MADE: Mapping[str, Callable[[str, Any], Made]] = {
-    "cric-storage-states": cric.storage_states,
+    "cric-storage-states": cric.storage_states, "gdpconfig": gdpconfig.keys,
     "rucio-usage": rucio.usage, "pilots": counts.pilots, "workers": counts.workers, "jedi-tasks": jedi.tasks,
     "rucio-datasets": rucio.datasets, "rucio-replicas": rucio.replicas, "job-counts": counts.jobs,
     "dirac": dirac.task_queues,
@@ -64,7 +64,7 @@ class Imported:
     ignored: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
     jobs: int = 0
-    names: set[str] = field(default_factory=set)
+    names: Set[str] = frozenset()
 
 
 def load(
@@ -80,20 +80,26 @@ def load(
 ) -> Imported:
     """Load an export (a key of catalogue.EXPORTS) into a setup. A record that cannot be read is left out and named in
     `lacking`, and its row of the last load stays; records that are no longer in the export are removed. tenant: the
-    Setup or the VO of DIRAC whose TaskQueues are loaded. is_whole: whether the value is the whole export; of a part,
-    nothing is removed. Nothing is loaded, with BadRequest, from a file of another kind; of another format, naming the
-    place; if nothing was read, more than a tenth of the records cannot be read, or more than a fifth would disappear
-    (`force` loads these); and for unknown fields of software (`lenient` leaves them out).
+    Setup or the VO of DIRAC whose TaskQueues are loaded, or the VO of PanDA whose configuration is. is_whole: whether
+    the value is the whole export; of a part, nothing is removed. Nothing is loaded, with BadRequest, from a file of
+    another kind; of another format, naming the place; if nothing was read, more than a tenth of the records cannot be
+    read, or more than a fifth would disappear (`force` loads these); and for unknown fields of software (`lenient`
+    leaves them out).
     """
     _require_kind(export, value)
     if export == "dirac":
         value = dirac.of_tenant(export, value, tenant)
+    left_out: list[str] = []
+    if export == "gdpconfig":
+        value, left_out = gdpconfig.of_vo(connection, export, value, setup, tenant)
     with connection.transaction():
         imported, bad = _load_readable(connection, export, value, setup, force=force)
         if imported.ignored and not lenient:
             raise BadRequest(f"not known here: {', '.join(imported.ignored)}", "--lenient leaves them out")
         if not imported.rows and not force:
-            raise BadRequest("nothing was read from it", f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
+            fault = ": ".join(("nothing was read from it", *left_out[:1]))
+            raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
+        imported.lacking[:0] = left_out
         imported.lacking[:0] = [f"left out, cannot be read: {name}: {reason}" for name, reason in bad.items()]
         imported.lacking.extend(settle(connection, setup, export, imported.names, bad, is_whole=is_whole, force=force))
         return imported
@@ -172,7 +178,7 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
     loaded = load_worlds(connection, [world], setup, merge=True, is_exported=True)
     if changed := loaded.there.changed_cpu_times():
         lacking.append(changed)
-    loaded_names = {name for section in made.only_known for name in world[section]}
+    loaded_names = made.names | {name for section in made.only_known for name in world[section]}
     return Imported(made.rows, [], lacking, loaded.task_jobs, loaded_names)
 
 

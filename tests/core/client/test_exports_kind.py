@@ -9,7 +9,13 @@ from broker import errors, world
 from broker.known_exports import EXPORTS, recognise
 from broker.world import exports
 from tests.calls import Connection
-from tests.core.client import test_exports_cric, test_exports_dirac, test_exports_panda, test_exports_rucio
+from tests.core.client import (
+    test_exports_cric,
+    test_exports_dirac,
+    test_exports_gdpconfig,
+    test_exports_panda,
+    test_exports_rucio,
+)
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
 COUNTS = {"NORTH_PQ": {"MCORE": {"managed": {"activated": 1, "assigned": 0, "running": 4}}}}
@@ -32,6 +38,7 @@ FILES: dict[str, Any] = {
     ],
     "rucio-replicas": test_exports_rucio.FILES,
     "job-counts": test_exports_panda.answer(COUNTS),
+    "gdpconfig": test_exports_gdpconfig.ROWS,
     "dirac": test_exports_dirac.TABLES,
 }
 
