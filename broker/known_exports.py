@@ -130,17 +130,18 @@ EXPORTS: Mapping[str, Export] = {
         _export(
             "pilots",
             "PanDA's requests of pilots by queue",
-            ("select site, getJob, updateJob, flag from ATLAS_PANDAMETA.SiteData where hours = 3",),
-            "`{QUEUE: {getJob, updateJob}}`, or rows with site, getJob, updateJob, flag and hours. Queues that "
-            "are not loaded are left out.",
+            ("select site, getJob, updateJob, flag, lastStart, lastMod from ATLAS_PANDAMETA.SiteData where hours = 3",),
+            "`{QUEUE: {getJob, updateJob}}`, or rows with site, getJob, updateJob, flag, hours, lastStart and lastMod."
+            " The counts are those of lastMod, else of the load, and count for 3 hours. Queues that are not loaded are"
+            " left out.",
             "getjob updatejob",
         ),
         _export(
             "workers",
             "Harvester's counts of workers",
             (f"{_PANDA}/harvester/get_worker_statistics",),
-            "`{QUEUE: {HARVESTER: {LABEL: {RESOURCE_TYPE: {STATUS: workers}}}}}`. Queues that are not loaded "
-            "are left out.",
+            "`{QUEUE: {HARVESTER: {LABEL: {RESOURCE_TYPE: {STATUS: workers}}}}}`. The counts are those of the load,"
+            " and count for an hour. Queues that are not loaded are left out.",
             "submitted running",
         ),
         _export(

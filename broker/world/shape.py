@@ -91,9 +91,9 @@ class Fields:
 
 
 def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) -> Fields:
-    """Fields by their names, separated by blanks; `renamed`: field = column."""
+    """Fields by their names, separated by blanks; `renamed`: field = column, also of a time."""
     same = {name: name for text in (plain, times, objects) for name in text.split()}
-    return Fields({**renamed, **same}, frozenset(times.split()), frozenset(objects.split()))
+    return Fields({**renamed, **same, **renamed}, frozenset(times.split()), frozenset(objects.split()))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ those of PanDA's configurator.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from broker.errors import BadRequest
@@ -31,8 +31,8 @@ FRESH = timedelta(minutes=60)
 
 _ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
 _SYSTEMS = ("rucio", "dashb", "fts")
-"""Systems that measure the throughput of file transfers, the best first; others (perfsonar) measure only the
-network."""
+"""Systems that measure the throughput of file transfers, the best first; others (perfsonar) measure only the network.
+The newest figures count: they are too old at a decision only if those of all systems are."""
 
 _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
@@ -164,7 +164,7 @@ def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
             if (figures := _object(at := f"{where}.mbps.{system}", systems.get(system)))
         ]
         if measured:
-            best = next((one for one in measured if _is_fresh(*one, reading)), measured[0])
+            best = max(measured, key=lambda one: _moment(one[0], one[1], reading))
             row |= {
                 column: _number(f"{best[0]}.{mean}", best[1]) if mean in best[1] else None
                 for mean, column in _MEANS.items()
@@ -192,10 +192,10 @@ def _time(where: str, figures: Row, reading: Reading) -> str | None:
     return reading.time(f"{where}.timestamp", figures.get("timestamp"))
 
 
-def _is_fresh(where: str, figures: Row, reading: Reading) -> bool:
-    """Whether figures are not older than FRESH; without a timestamp they count as fresh."""
+def _moment(where: str, figures: Row, reading: Reading) -> datetime:
+    """The time at which figures were measured; those without a time, which do not expire, are the newest."""
     at = _time(where, figures, reading)
-    return not are_old([{"mbps_at": at}], reading)
+    return datetime.fromisoformat(at) if at else datetime.max.replace(tzinfo=UTC)
 
 
 def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:

@@ -21,7 +21,7 @@ _CLEARED: Mapping[str, Sequence[str]] = {
 
 _UNSET: Mapping[str, tuple[str, Row]] = {
     "cric-storage-states": ("storages", dict.fromkeys(("read_lan", "write_lan", "read_wan", "write_wan"))),
-    "pilots": ("queues", {"pilots": {}}),
+    "pilots": ("queues", {"pilots": {}, "laststart": None}),
     "workers": ("queues", {"workers": {}}),
 }
 """Exports that add figures to rows: the section, and the figures that a record which is gone no longer has."""

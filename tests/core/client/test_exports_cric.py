@@ -163,6 +163,29 @@ def test_figures_grow_old_after_they_were_loaded(db: Connection) -> None:
     assert db.execute(query).fetchall() == [("AGLT2:CERN", None, None, None), ("CERN:AGLT2", None, None, 4), old]
 
 
+@pytest.mark.parametrize(
+    ("measured", "chosen"),
+    [
+        ({"rucio": "11:10", "dashb": "11:30", "fts": "11:20"}, "dashb"),
+        ({"rucio": "11:30", "fts": "11:30"}, "rucio"),
+        ({"rucio": "11:30", "fts": None}, "fts"),
+        ({"perfsonar": "11:50", "rucio": "08:00"}, "rucio"),
+    ],
+)
+def test_the_newest_figures_count_whenever_they_are_loaded(
+    db: Connection, measured: dict[str, str | None], chosen: str
+) -> None:
+    """They are then too old only if those of every system are."""
+    systems = {
+        system: {"1h": place, **({"timestamp": f"2026-04-01T{at}:00"} if at else {})}
+        for place, (system, at) in enumerate(measured.items())
+    }
+    for now in ("2026-04-01T11:55:00Z", "2026-04-01T12:15:00Z", "2026-04-03T12:00:00Z"):
+        world.load(db, [{"now": now}])
+        exports.load(db, "network-metrics", {"A:B": {"mbps": systems}})
+        assert held(db)["links"][0]["mbps_1h"] == list(measured).index(chosen)
+
+
 def test_a_file_of_old_figures_alone_is_named(db: Connection) -> None:
     world.load(db, [{"now": NOW}])
     imported = exports.load(db, "network-metrics", {"OLD:AGLT2": METRICS["OLD:AGLT2"]})
