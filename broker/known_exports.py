@@ -168,7 +168,7 @@ EXPORTS: Mapping[str, Export] = {
             ("POST /replicas/list of Rucio's REST interface, or list_replicas of its client",),
             "Lines or a list of `{scope, name, bytes, rses, states, parents}`, asked with resolve_parents; or "
             "`{DATASET: [those]}`. Datasets are known by their names without the scope.",
-            "rses pfns adler32 states md5",
+            "rses pfns adler32 states md5 parents scope",
         ),
         _export(
             "job-counts",

@@ -57,8 +57,8 @@ _SHOWN = 3  # number of left-out entries that are named
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import: the rows of its export, left-out fields (lenient only), records and data that are
-    lacking, in words, and the names of the records that were loaded."""
+    """The result of an import: the rows of its export, left-out fields of software, records and data that are lacking,
+    in words, and the names of the records that were loaded."""
 
     rows: int
     ignored: list[str] = field(default_factory=list)
@@ -73,7 +73,6 @@ def load(
     value: Any,
     setup: str = "default",
     *,
-    lenient: bool = False,
     tenant: str | None = None,
     is_whole: bool = True,
     force: bool = False,
@@ -82,9 +81,8 @@ def load(
     `lacking`, and its row of the last load stays; records that are no longer in the export are removed. tenant: the
     Setup or the VO of DIRAC whose TaskQueues are loaded, or the VO of PanDA whose configuration is. is_whole: whether
     the value is the whole export; of a part, nothing is removed. Nothing is loaded, with BadRequest, from a file of
-    another kind; of another format, naming the place; if nothing was read, more than a tenth of the records cannot be
-    read, or more than a fifth would disappear (`force` loads these); and for unknown fields of software (`lenient`
-    leaves them out).
+    another kind; of another format, naming the place; and if nothing was read, more than a tenth of the records cannot
+    be read, or more than a fifth would disappear (`force` loads these).
     """
     _require_kind(export, value)
     if export == "dirac":
@@ -94,8 +92,6 @@ def load(
         value, left_out = gdpconfig.of_vo(connection, export, value, setup, tenant)
     with connection.transaction():
         imported, bad = _load_readable(connection, export, value, setup, force=force)
-        if imported.ignored and not lenient:
-            raise BadRequest(f"not known here: {', '.join(imported.ignored)}", "--lenient leaves them out")
         if not imported.rows and not force:
             fault = ": ".join(("nothing was read from it", *left_out[:1]))
             raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
@@ -120,6 +116,8 @@ def _load_readable(
         refusal(error)
         records = records_of(export, value)
         bad = dict(records.bad(attempt)) if records else {}
+        if not records or len(bad) in {0, len(records.entries)}:
+            _require_fields(export, value)
         if not records or not bad:
             raise
         if len(bad) == len(records.entries):
@@ -147,7 +145,19 @@ def _store(connection: Connection, export: str, value: Any, setup: str) -> Impor
     lacking = []
     if export == "network-metrics" and number and cric.are_old(parts[0].rows, reading):
         lacking.append("all figures are older than an hour: brokerage reads none of them")
-    return Imported(number, reading.ignored, lacking, names=names)
+    return Imported(number, _by_field(reading.ignored), lacking, names=names)
+
+
+def _by_field(ignored: Iterable[str]) -> list[str]:
+    """Left-out fields, each with the first record that has it, and the number of the others."""
+    places: dict[str, list[str]] = {}
+    for one in ignored:
+        where, _, name = one.rpartition(": field ")
+        places.setdefault(name, []).append(where)
+    return [
+        f"{where}: field {name}" + (f" and {len(others):,} more" if others else "")
+        for name, (where, *others) in places.items()
+    ]
 
 
 def _require_kind(export: str, value: Any) -> None:
@@ -158,7 +168,13 @@ def _require_kind(export: str, value: Any) -> None:
     if found is not None and found.name != export and not is_like(value, EXPORTS[export]):
         hint = f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}"
         raise BadRequest(f"this looks like {found.what}, not {EXPORTS[export].what}", hint)
-    if export in _WITHOUT_REQUIRED_FIELDS and is_foreign(value, EXPORTS[export]):
+    if export in _WITHOUT_REQUIRED_FIELDS:
+        _require_fields(export, value)
+
+
+def _require_fields(export: str, value: Any) -> None:
+    """Refuse a file that has none of the fields by which an export is known."""
+    if is_foreign(value, EXPORTS[export]):
         fault = f"this is not {EXPORTS[export].what}: it has none of {', '.join(sorted(EXPORTS[export].marks))}"
         raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
 

@@ -24,7 +24,7 @@ from typing import Any
 from broker.errors import BadRequest
 from broker.world import resources
 from broker.world.exports.made import Made, integer, number, once
-from broker.world.shape import Part, Reading, Row, elements, entries, names, require, wrong
+from broker.world.shape import HINT, Part, Reading, Row, elements, entries, names, require, wrong
 
 FRESH = timedelta(minutes=60)
 """Age up to which metrics count: rules/network.md."""
@@ -41,6 +41,7 @@ _STATE_WORDS = ("ON", "OFF", "TEST", "PROBING")
 _STORAGE = (
     "type", "is_tape", "site", "space_free", "space_expired", "space_min_free", "space_unavailable", "space_total",
 )  # fmt: skip
+_SOFTWARE = frozenset(("cmtconfigs", "containers", "cvmfs", "architectures", "tags"))
 _TEXTS = (
     "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall"
     " storage_site"
@@ -118,6 +119,15 @@ def _state(where: str, state: Any) -> Any:
     if found is not None and not isinstance(found, str):
         raise wrong(where, state, "ON, OFF, TEST or PROBING")
     return found if found in _STATE_WORDS else None
+
+
+def software(name: str, value: Any, reading: Reading) -> Iterator[Part]:
+    """Releases and tags. Fields that no rule reads are left out; a record that has no other fields is of another
+    kind."""
+    for where, _, record in entries(name, value):
+        if isinstance(record, dict) and record and not record.keys() & _SOFTWARE:
+            raise BadRequest(f"{where} has none of {', '.join(sorted(_SOFTWARE))}", HINT)
+    yield from resources.SECTIONS["software"].read(name, value, reading)
 
 
 def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
@@ -217,6 +227,6 @@ def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, 
 
 READ: Mapping[str, Callable[[str, Any, Reading], Iterable[Part]]] = {
     "cric-queues": queues, "cric-sites": sites, "cric-storages": storages, "cric-closeness": closeness,
-    "software": resources.SECTIONS["software"].read, "network-metrics": network_metrics,
+    "software": software, "network-metrics": network_metrics,
 }  # fmt: skip
 """The readers of these exports: name, value and reading, to rows of tables."""
