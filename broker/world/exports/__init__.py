@@ -43,7 +43,7 @@ _NAMED = {
 }  # fmt: skip
 """Exports that make rows, and the columns that name a row of their first table."""
 
-_WITHOUT_REQUIRED_FIELDS = ("cric-sites", "cric-storage-states", "network-metrics", "jedi-tasks")
+_WITHOUT_REQUIRED_FIELDS = ("cric-sites", "cric-storage-states", "gdpconfig", "network-metrics", "jedi-tasks")
 _TENTH = 10  # at most this part of the records may be left out without force; one may always be
 _OWNERS = {
     "queues": ("resource.queue", "queue", "cric-queues"),

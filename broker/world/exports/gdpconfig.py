@@ -23,11 +23,9 @@ _SHOWN = 3  # keys of left-out rows that are named
 
 def of_vo(
     connection: Connection, name: str, value: Any, setup: str, tenant: str | None
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Row], list[str]]:
     """The rows of one VO and those for every VO, as far as rules read them, by component:KEY; and the others, in words.
-    Rows without a name are kept by their place: they cannot be read. Raises BadRequest if no VO can be chosen, or a
-    row stands twice.
-    """
+    Raises BadRequest if no VO can be chosen, or a row stands twice."""
     data = data_of(name, value)
     rows = [
         {key.lower(): entry for key, entry in row.items()} if isinstance(row, dict) else row
@@ -35,12 +33,13 @@ def of_vo(
     ]
     vo = _chosen(name, {row["vo"] for row in rows if isinstance(row, dict) and row.get("vo")}, setup, tenant)
     known = connection.execute("select app, component, pattern from resource.config_key").fetchall()
-    found: dict[str, Any] = {}
+    found: dict[str, Row] = {}
+    nameless: list[str] = []
     unread: list[str] = []
     of_others: list[str] = []
     for place, row in enumerate(rows):
         if not isinstance(row, dict) or not all(row.get(column) for column in _NAME):
-            found[f"[{place}]"] = row
+            nameless.append(f"{name}[{place}]")
             continue
         app, component, key = (str(row[column]) for column in _NAME)
         record = f"{component}:{key}"
@@ -55,6 +54,7 @@ def of_vo(
             of_others += [record] if before else []
             found[record] = {**row, "vo": row.get("vo"), "setup": setup}
     return found, [
+        *_said("without an app, a component or a key, so that PanDA finds none", nameless),
         *_said("no rule reads", unread),
         *_said(f"of another VO than {vo}, or for every VO where {vo} has its own", of_others),
     ]
@@ -74,7 +74,7 @@ def _chosen(name: str, vos: set[str], setup: str, tenant: str | None) -> str | N
 
 def _said(why: str, keys: list[str]) -> list[str]:
     names = ", ".join(keys[:_SHOWN]) + (", ..." if len(keys) > _SHOWN else "")
-    return [f"{len(keys):,} {'key' if len(keys) == 1 else 'keys'} left out, {why}: {names}"] if keys else []
+    return [f"{len(keys):,} {'row' if len(keys) == 1 else 'rows'} left out, {why}: {names}"] if keys else []
 
 
 def keys(name: str, value: Mapping[str, Any]) -> Made:
@@ -83,7 +83,7 @@ def keys(name: str, value: Mapping[str, Any]) -> Made:
     for where, _, row in entries(name, value):
         require(dict, where, row)
         for column in (*_NAME, "type"):
-            require(str, f"{where}.{column}", row.get(column) or None)
+            require(str, f"{where}.{column}", row.get(column))
         rows.append({column: row[column] for column in (*_NAME, "setup")} | {"value": _value(where, row)})
     return Made({"config": rows}, len(rows), names=frozenset(value))
 

@@ -103,11 +103,6 @@ def test_true_and_false_are_read_in_every_spelling(db: Connection, kind: str, va
         (row(CAP, "5", "json"), CAP, "value_json is null"),
         (row(CAP, None, "json", VALUE_JSON='{"a": 1'), CAP, "value_json is"),
         (row(CAP, None, "json", VALUE_JSON={"a": 1}), CAP, "not a number"),
-        (row(CAP, COMPONENT=None), "[0]", "component is null"),
-        (row(CAP, COMPONENT=""), "[0]", "component is null"),
-        (row(CAP, KEY=None), "[0]", "key is null"),
-        (row(CAP, APP=None), "[0]", "app is null"),
-        (7, "[0]", "is 7, not an object"),
     ],
 )
 def test_a_bad_row_is_left_out_and_named(db: Connection, wrong: Any, named: str, reason: str) -> None:
@@ -141,11 +136,21 @@ def test_keys_that_no_rule_reads_are_left_out_and_counted(db: Connection) -> Non
     ]  # fmt: skip
     imported = exports.load(db, "gdpconfig", [*unread, *ROWS])
     assert imported.lacking == [
-        "5 keys left out, no rule reads: jedi jobgen:NFILES_test, pilot pilot:RUNDIR, jedi core:NQUEUED_SAT_CAP, ..."
+        "5 rows left out, no rule reads: jedi jobgen:NFILES_test, pilot pilot:RUNDIR, jedi core:NQUEUED_SAT_CAP, ..."
     ]
     assert held(db) == READ
-    with pytest.raises(errors.BadRequest, match="nothing was read from it: 1 key left out, no rule reads: jedi jobgen"):
+    with pytest.raises(errors.BadRequest, match="nothing was read from it: 1 row left out, no rule reads: jedi jobgen"):
         exports.load(db, "gdpconfig", unread[:1])
+
+
+@pytest.mark.parametrize(
+    "nameless", [row(CAP, COMPONENT=None), row(CAP, COMPONENT=""), row(CAP, KEY=None), row(CAP, APP=None), 7, None, {}]
+)
+def test_rows_that_panda_cannot_find_are_left_out_and_named(db: Connection, nameless: Any) -> None:
+    imported = exports.load(db, "gdpconfig", [*ROWS, nameless, nameless])
+    said = "2 rows left out, without an app, a component or a key, so that PanDA finds none: gdpconfig[3], gdpconfig[4]"
+    assert imported.lacking == [said]
+    assert held(db) == READ
 
 
 @pytest.mark.parametrize(
@@ -169,7 +174,7 @@ def test_the_rows_of_one_vo_count_before_those_of_every_vo(
         assert held(db, setup) == READ | {CAP: vos.index(chosen) + 2 if chosen else 1}
         left_out = [CAP] * len(vos)
         assert imported.lacking == (
-            [f"{len(vos)} {'keys' if len(vos) > 1 else 'key'} left out, of another VO than {chosen}, or for every VO"
+            [f"{len(vos)} {'rows' if len(vos) > 1 else 'row'} left out, of another VO than {chosen}, or for every VO"
              f" where {chosen} has its own: {', '.join(left_out)}"] if vos else []
         )  # fmt: skip
 
