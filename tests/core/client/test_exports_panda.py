@@ -274,6 +274,20 @@ def test_counts_of_pilots_and_jobs_are_read_from_tables(db: Connection, tmp_path
     assert found["statistics"] == [{"queue": "NORTH_PQ", "gshare": "MC", "status": "running", "njobs": 4}]
 
 
+@pytest.mark.parametrize("form", [
+    lambda rows: {"items": rows, "hasMore": False, "count": 1},
+    lambda rows: {"results": [{"columns": [{"name": "SITE", "type": "VARCHAR2"}], "items": rows}]},
+])  # fmt: skip
+def test_rows_are_read_as_tools_of_oracle_write_them(db: Connection, form: Callable[[Any], Any]) -> None:
+    world.load(db, [HELD])
+    exports.load(db, "pilots", form([{"site": "NORTH_PQ", "getjob": 5, "updatejob": 7, "flag": "production"}]))
+    counted = {"computingsite": "NORTH_PQ", "jobstatus": "running", "gshare": "MC", "njobs": 4}
+    exports.load(db, "job-counts", form([counted]))
+    found = held(db)
+    assert found["queues"]["NORTH_PQ"]["pilots"]["getjob"] == 5
+    assert found["statistics"] == [{"queue": "NORTH_PQ", "gshare": "MC", "status": "running", "njobs": 4}]
+
+
 def test_workers_are_summed_by_queue(db: Connection) -> None:
     world.load(db, [HELD])
     counted = {"managed": {"SCORE": {"running": 3, "submitted": 4, "finished": 9}, "MCORE": {"running": 2}}}
