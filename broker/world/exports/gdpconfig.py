@@ -28,17 +28,18 @@ def of_vo(
     Raises BadRequest if no VO can be chosen, or a row stands twice."""
     data = data_of(name, value)
     rows = [
-        {key.lower(): entry for key, entry in row.items()} if isinstance(row, dict) else row
+        {key.lower(): entry for key, entry in row.items()} if isinstance(row, dict) else {}
         for row in (data if isinstance(data, list) else [data])
     ]
-    vo = _chosen(name, {row["vo"] for row in rows if isinstance(row, dict) and row.get("vo")}, setup, tenant)
+    vos = [str(row.get("vo") or "") for row in rows]
+    vo = _chosen(name, {one for one in vos if one}, setup, tenant)
     known = connection.execute("select app, component, pattern from resource.config_key").fetchall()
     found: dict[str, Row] = {}
     nameless: list[str] = []
     unread: list[str] = []
     of_others: list[str] = []
-    for place, row in enumerate(rows):
-        if not isinstance(row, dict) or not all(row.get(column) for column in _NAME):
+    for place, (row, of) in enumerate(zip(rows, vos, strict=True)):
+        if not all(row.get(column) for column in _NAME):
             nameless.append(f"{name}[{place}]")
             continue
         app, component, key = (str(row[column]) for column in _NAME)
@@ -46,13 +47,13 @@ def of_vo(
         before = found.get(record)
         if not any((app, component) == (one[0], one[1]) and re.fullmatch(one[2], key) for one in known):
             unread.append(f"{app} {record}")
-        elif row.get("vo") not in {None, "", vo} or (before and before["vo"] and not row.get("vo")):
+        elif of not in {"", vo} or (before and before["vo"] and not of):
             of_others.append(record)
         else:
-            if before and (before["vo"] or "") == (row.get("vo") or ""):
+            if before and before["vo"] == of:
                 raise BadRequest(f"{name}: {record} stands here twice", "leave the newer one")
             of_others += [record] if before else []
-            found[record] = {**row, "vo": row.get("vo"), "setup": setup}
+            found[record] = {**row, "vo": of, "setup": setup}
     return found, [
         *_said("without an app, a component or a key, so that PanDA finds none", nameless),
         *_said("no rule reads", unread),

@@ -179,6 +179,13 @@ def test_the_rows_of_one_vo_count_before_those_of_every_vo(
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("odd", [5, ["atlas"], {"a": 1}])
+def test_a_vo_that_is_no_text_is_another_one(db: Connection, odd: Any) -> None:
+    imported = exports.load(db, "gdpconfig", [row(CAP, vo=odd), row(CAP, "9", vo="atlas"), *ROWS[1:]])
+    assert imported.lacking[0].startswith("1 row left out, of another VO than atlas")
+    assert held(db) == READ | {CAP: 9}
+
+
 def test_a_vo_that_cannot_be_chosen_is_refused(db: Connection) -> None:
     rows = [row(CAP, vo="epic"), row(CAP, vo="wlcg")]
     with pytest.raises(errors.BadRequest, match="rows of several VOs: epic, wlcg") as caught:
