@@ -51,6 +51,14 @@ def json_text(value: object) -> str:
     return text
 
 
+def shown(text: str) -> str:
+    """A JSON text as errors show it: at most a hundred characters, with dots for the others; a string keeps its closing
+    quote."""
+    if len(text) <= 100:
+        return text
+    return f'{text[:96]}..."' if text.startswith('"') else f"{text[:97]}..."
+
+
 def _refuse_nul(text: str) -> None:
     if "\\u0000" in text and (found := _NUL.search(text)):
         raise ValueError(f"a text holds the character NUL: ...{text[max(0, found.start() - 40) : found.end()]}")

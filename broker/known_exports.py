@@ -99,6 +99,17 @@ EXPORTS: Mapping[str, Export] = {
             "cmtconfigs containers cvmfs tags architectures",
         ),
         _export(
+            "gdpconfig",
+            "PanDA's table CONFIG, the gdpconfig",
+            ("select app, component, key, value, type, vo, value_json from ATLAS_PANDA.CONFIG",),
+            "Rows with app, component, key, value, type, vo and, if present, value_json; types are str, int, float,"
+            " bool and json. The rows of one VO and those for every VO are loaded into the setup: the VO of --tenant,"
+            " else the one with the name of the setup, else atlas, else the only one. Keys that no rule reads are left"
+            " out.",
+            "app component key value",
+            4,
+        ),
+        _export(
             "network-metrics",
             "PanDA's network metrics, latest.json",
             ("http://atlas-adc-netmetrics-lb.cern.ch/metrics/latest.json",),
@@ -119,17 +130,18 @@ EXPORTS: Mapping[str, Export] = {
         _export(
             "pilots",
             "PanDA's requests of pilots by queue",
-            ("select site, getJob, updateJob, flag from ATLAS_PANDAMETA.SiteData where hours = 3",),
-            "`{QUEUE: {getJob, updateJob}}`, or rows with site, getJob, updateJob, flag and hours. Queues that "
-            "are not loaded are left out.",
+            ("select site, getJob, updateJob, flag, lastStart, lastMod from ATLAS_PANDAMETA.SiteData where hours = 3",),
+            "`{QUEUE: {getJob, updateJob}}`, or rows with site, getJob, updateJob, flag, hours, lastStart and lastMod."
+            " The counts are those of lastMod, else of the load, and count for 3 hours. Queues that are not loaded are"
+            " left out.",
             "getjob updatejob",
         ),
         _export(
             "workers",
             "Harvester's counts of workers",
             (f"{_PANDA}/harvester/get_worker_statistics",),
-            "`{QUEUE: {HARVESTER: {LABEL: {RESOURCE_TYPE: {STATUS: workers}}}}}`. Queues that are not loaded "
-            "are left out.",
+            "`{QUEUE: {HARVESTER: {LABEL: {RESOURCE_TYPE: {STATUS: workers}}}}}`. The counts are those of the load,"
+            " and count for an hour. Queues that are not loaded are left out.",
             "submitted running",
         ),
         _export(
@@ -156,7 +168,7 @@ EXPORTS: Mapping[str, Export] = {
             ("POST /replicas/list of Rucio's REST interface, or list_replicas of its client",),
             "Lines or a list of `{scope, name, bytes, rses, states, parents}`, asked with resolve_parents; or "
             "`{DATASET: [those]}`. Datasets are known by their names without the scope.",
-            "rses pfns adler32 states md5",
+            "rses pfns adler32 states md5 parents scope",
         ),
         _export(
             "job-counts",

@@ -11,7 +11,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, working
 from broker.cli.shared.files import Elements, reading
-from broker.cli.shared.session import Setup, ready
+from broker.cli.shared.session import Setup, note_new, ready, setups_there
 
 app = typer.Typer()
 PANEL = "Jobs"
@@ -28,6 +28,7 @@ def submit(
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}. JSON lines
     are read in constant memory, and stored in calls of 100,000 jobs.
     """
+    from broker import database
     from broker.client.submitter import Submitter, There
 
     began = time.perf_counter()
@@ -38,11 +39,16 @@ def submit(
             output.note(f"{output.counted(stored, 'job')} stored, {rate:,.0f} a second")
 
     typed = str(file) == "-"  # perhaps by hand, on the terminal
-    with Submitter(setup, ready()) as submitter, reading(file) as stream:
+    target = ready()
+    with database.connect(target) as connection:
+        setups = setups_there(connection)
+    with Submitter(setup, target) as submitter, reading(file) as stream:
         elements = Elements(stream, str(file), _listed)
         there = There()
         with nullcontext() if typed else working("submitting"):
             jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
+    if jobs:
+        note_new(setup, setups)
     if changed := there.changed_cpu_times():
         output.note(changed)
     new = jobs - there.waiting - there.ended

@@ -12,7 +12,7 @@ from broker.cli.shared import blockers, output
 from broker.cli.shared.common import Json, working
 from broker.cli.shared.files import reading, writing
 from broker.cli.shared.output import counted
-from broker.cli.shared.session import SETUP, Setup, session
+from broker.cli.shared.session import SETUP, Setup, note_new, session, setups_there
 from broker.known_exports import EXPORTS
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def load(
     cric_storage_states: list[Path] | None = _export("cric-storage-states"),
     cric_closeness: list[Path] | None = _export("cric-closeness"),
     software: list[Path] | None = _export("software"),
+    gdpconfig: list[Path] | None = _export("gdpconfig"),
     network_metrics: list[Path] | None = _export("network-metrics"),
     rucio_usage: list[Path] | None = _export("rucio-usage"),
     pilots: list[Path] | None = _export("pilots"),
@@ -56,7 +57,8 @@ def load(
         str | None,
         typer.Option(
             "--tenant",
-            help="Load the TaskQueues of this Setup or VO of DIRAC, if --dirac has several.",
+            help="Load the TaskQueues of this Setup or VO of DIRAC, or PanDA's configuration of this VO, if --dirac or"
+            " --gdpconfig has several.",
             rich_help_panel="Exports",
         ),
     ] = None,
@@ -100,6 +102,7 @@ def load(
         ]
         worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
     with session() as connection, blockers.named(connection), working("loading"), connection.transaction():
+        before = setups_there(connection)
         rows: dict[str, int] = {}
         ignored: list[str] = []
         lacking: list[str] = []
@@ -110,7 +113,6 @@ def load(
                     export,
                     value,
                     setup or "default",
-                    lenient=lenient,
                     tenant=tenant,
                     is_whole=len(given[export]) == 1,
                     force=force,
@@ -127,6 +129,8 @@ def load(
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
         if exported:
             lacking += [row["lack"] for row in not_loaded(connection, setup or "default") if row["queue"] is None]
+    for name in loaded.setups:
+        note_new(name, before)
     changed = loaded.there.changed_cpu_times()
     warnings = [*lacking, *loaded.kept, *([changed] if changed else [])]
     warnings += [f"{line} (setup {name})" for name, lines in missing.items() for line in lines]

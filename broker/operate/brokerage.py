@@ -18,7 +18,7 @@ from broker import world
 from broker.database import Connection
 from broker.database_errors import from_database
 from broker.errors import BadRequest, BrokerError, NoSuchThing
-from broker.json_text import json_text, parse
+from broker.json_text import json_text, parse, shown
 from broker.world import World
 from broker.world.shape import nearest
 
@@ -99,7 +99,7 @@ def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
         except ValueError as error:
             raise BadRequest(f"the case is not JSON: {error}", _CASE) from None
     if not isinstance(case, Mapping):
-        raise BadRequest(f"the case is {json_text(case)[:100]}, not an object", _CASE)
+        raise BadRequest(f"the case is {shown(json_text(case))}, not an object", _CASE)
     return case
 
 
@@ -119,13 +119,13 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
         raise BadRequest(f"not known in a case: {', '.join(map(str, unknown))}", "; ".join([*meant, _CASE]))
     algorithm, task, given = case.get("algorithm"), case.get("task"), case.get("world", {})
     if algorithm is not None and algorithm not in _ALGORITHMS:
-        raise BadRequest(f"algorithm is {json_text(algorithm)[:100]}", f"algorithms are {', '.join(_ALGORITHMS)}")
+        raise BadRequest(f"algorithm is {shown(json_text(algorithm))}", f"algorithms are {', '.join(_ALGORITHMS)}")
     if isinstance(task, bool) or not isinstance(task, int):
-        raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)
+        raise BadRequest(f"task is {shown(json_text(task))}, not the id of a task", _CASE)
     if "world" not in case and over is None:
         raise BadRequest("the case has no world", f"{_CASE}; over what a setup holds it may be left out: --over")
     if not isinstance(given, Mapping):
-        raise BadRequest(f"world is {json_text(given)[:100]}, not an object", _CASE)
+        raise BadRequest(f"world is {shown(json_text(given))}, not an object", _CASE)
     setup = over or f"evaluate-{secrets.token_hex(8)}"
     if over is None:
         connection.execute("select resource.make_isolated_setup(%s)", [setup])

@@ -22,7 +22,7 @@ from broker.client.submitter import MANY, There
 from broker.database import Connection
 from broker.database_errors import from_database
 from broker.errors import BadRequest, BrokerError
-from broker.json_text import json_text
+from broker.json_text import json_text, shown
 from broker.json_text import parse as parse_text
 from broker.known_exports import recognise
 from broker.world import config, instance, resources, tables, taskqueue, work
@@ -177,7 +177,7 @@ def _check(
     """The world without unknown fields, whose names the reading has. clocks: the known clocks of setups."""
     for alias in _SETUP:
         if world.get(alias) is not None and not isinstance(world[alias], str):
-            raise BadRequest(f"{alias} is {json_text(world[alias])[:100]}, not a text", "name one setup")
+            raise BadRequest(f"{alias} is {shown(json_text(world[alias]))}, not a text", "name one setup")
     named = world.get("setup") or world.get("vo") or "default"
     into = setup or named
 

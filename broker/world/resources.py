@@ -14,8 +14,8 @@ QUEUE = fields(
 )
 _ACTIVITY = fields("average_diskio ups site_class", times="laststart site_classified")
 _MEASURED = {
-    "pilots": fields("getjob updatejob"),
-    "workers": fields("", running="workers_running", submitted="workers_submitted"),
+    "pilots": fields("getjob updatejob", times="at", at="pilots_at"),
+    "workers": fields("", times="at", running="workers_running", submitted="workers_submitted", at="workers_at"),
     "core_statistics": fields("", running="core_running", starting="core_starting"),
 }
 _SLOT = fields("gshare resource_type numslots")

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from broker.errors import BadRequest
-from broker.json_text import json_text
+from broker.json_text import json_text, shown
 
 Row = dict[str, Any]
 Kind = type | tuple[type, ...]
@@ -30,7 +30,7 @@ def require(kind: Kind, name: str, value: object) -> None:
 
 def wrong(name: str, value: object, wanted: str) -> BadRequest:
     """The error for a value of a wrong kind; it names the value and the wanted kind."""
-    return BadRequest(f"{name} is {json_text(value)[:100]}, not {wanted}", HINT)
+    return BadRequest(f"{name} is {shown(json_text(value))}, not {wanted}", HINT)
 
 
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
@@ -91,9 +91,9 @@ class Fields:
 
 
 def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) -> Fields:
-    """Fields by their names, separated by blanks; `renamed`: field = column."""
+    """Fields by their names, separated by blanks; `renamed`: field = column, also of a time."""
     same = {name: name for text in (plain, times, objects) for name in text.split()}
-    return Fields({**renamed, **same}, frozenset(times.split()), frozenset(objects.split()))
+    return Fields({**renamed, **same, **renamed}, frozenset(times.split()), frozenset(objects.split()))
 
 
 @dataclass(frozen=True)

@@ -290,6 +290,7 @@ create table resource.queue_activity (
   --: Heartbeats of pilots in the last 3 h.
   updatejob         bigint check (updatejob > -1e15 and updatejob < 1e15)
     constraint queue_activity_updatejob_allowed check (updatejob >= 0),
+  pilots_at         timestamptz,  --: When getjob and updatejob were counted; they count for 3 h; null = for ever.
   laststart         timestamptz,  --: When a job last started there; null = no record.
   --: Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.
   average_diskio    float8 check (average_diskio > -1e15 and average_diskio < 1e15)
@@ -300,6 +301,7 @@ create table resource.queue_activity (
   --: Number of submitted batch workers.
   workers_submitted bigint check (workers_submitted > -1e15 and workers_submitted < 1e15)
     constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),
+  workers_at        timestamptz,  --: When the workers were counted; they count for an hour; null = for ever.
   ups               boolean default false,  --: Whether this is a pull queue of unified pilot streaming.
   --: Cores of running jobs.
   core_running      bigint check (core_running > -1e15 and core_running < 1e15)

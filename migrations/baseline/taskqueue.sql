@@ -172,7 +172,8 @@ create table taskqueue.task_queue (
   cpu_time      bigint not null check (cpu_time > 0),
   min_ram       float8 check (min_ram >= 0),  --: MinRAM that the resource must offer, MB; null means no requirement.
   max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null if there is none.
-  --: The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first.
+  --: The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first. When
+  --: the entity gets another TaskQueue, the old part stays until maintenance (share_delay).
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
   --: Number of TaskQueues that are drawn as one with it when its priority was computed, itself included (SHARES.md,
   --: Siblings).

@@ -1,6 +1,7 @@
 """Files that a command reads or writes; `-` is standard input or output."""
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -56,6 +57,10 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
         yield stream
 
 
+_JDL = re.compile(r"^[\[\s]*[\w.+]+\s*=", re.MULTILINE)
+"""A line of a JDL, or of a submit file of HTCondor."""
+
+
 class Elements:
     """The elements of a file: JSON lines are read one by one, any other JSON all at once."""
 
@@ -86,10 +91,16 @@ class Elements:
                 self._skipped = skipped
             yield from found
         except ValueError:  # an object or array over several lines
+            text = first + "".join(line for _, line in self._lines)
             try:
-                yield from self._listed(parse(first + "".join(line for _, line in self._lines)))
+                yield from self._listed(parse(text))
             except ValueError as error:
-                raise BadRequest(f"{self._name} is not JSON: {error}", "give JSON, or one JSON object a line") from None
+                hint = "give JSON, or one JSON object a line"
+                if _JDL.search(text):
+                    hint = (
+                        'a JDL or a submit file is the payload of a job: {"payload": {"JDL": "[ Executable = ... ]"}}'
+                    )
+                raise BadRequest(f"{self._name} is not JSON: {error}", hint) from None
         for number, line in self._filled(skipped):
             try:
                 element = parse(line)

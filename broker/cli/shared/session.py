@@ -158,20 +158,36 @@ def usable() -> "Target":
     return target
 
 
+def setups_there(connection: "psycopg.Connection[Any]") -> list[str] | None:
+    """The names of the setups; None if the login may not list them (agents, submitters)."""
+    import psycopg
+
+    try:
+        with connection.transaction():
+            return [name for (name,) in connection.execute("select setup from monitor.setup order by setup").fetchall()]
+    except psycopg.errors.InsufficientPrivilege:
+        return None
+
+
+def note_new(setup: str, there: Sequence[str] | None) -> None:
+    """Say that a setup is new, if there are others: its name may be misspelt. there: the setups before."""
+    from broker.cli.shared import output
+
+    if there and setup not in there:
+        nearest = get_close_matches(setup, there, 1)
+        known = f"nearest is {nearest[0]}" if nearest else f"there are {', '.join(there[:20])}"
+        output.note(f"setup {setup} is new ({known}{', ...' if not nearest and len(there) > 20 else ''})")
+
+
 def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
     """Raise NoSuchThing for a setup that does not exist, with the names of the setups that do.
 
     Logins that may not list setups (agents) pass. `default` passes while there is no setup at all.
     """
-    import psycopg
-
     from broker.errors import NoSuchThing
 
-    try:
-        names = [name for (name,) in connection.execute("select setup from monitor.setup order by setup").fetchall()]
-    except psycopg.errors.InsufficientPrivilege:
-        return
-    if setup not in names and (names or setup != "default"):
+    names = setups_there(connection)
+    if names is not None and setup not in names and (names or setup != "default"):
         there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         near = get_close_matches(setup, names, 1)
         hint = f"the nearest is {near[0]}" if near else "name one of them"

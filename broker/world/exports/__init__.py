@@ -4,7 +4,7 @@ the rest: queues keep their measured figures, links their closeness, storages th
 their export does not name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
@@ -16,7 +16,7 @@ from broker.errors import BadRequest, BrokerError
 from broker.known_exports import EXPORTS, is_foreign, is_like, recognise
 from broker.world import SECTIONS, tables
 from broker.world import load as load_worlds
-from broker.world.exports import counts, cric, dirac, jedi, rucio
+from broker.world.exports import counts, cric, dirac, gdpconfig, jedi, rucio
 from broker.world.exports.files import read
 from broker.world.exports.last_load import settle
 from broker.world.exports.made import Made
@@ -26,7 +26,7 @@ from broker.world.shape import Part, Reading
 __all__ = ["EXPORTS", "Imported", "load", "read"]
 
 _MADE: Mapping[str, Callable[[str, Any], Made]] = {
-    "cric-storage-states": cric.storage_states,
+    "cric-storage-states": cric.storage_states, "gdpconfig": gdpconfig.keys,
     "rucio-usage": rucio.usage, "pilots": counts.pilots, "workers": counts.workers, "jedi-tasks": jedi.tasks,
     "rucio-datasets": rucio.datasets, "rucio-replicas": rucio.replicas, "job-counts": counts.jobs,
     "dirac": dirac.task_queues,
@@ -43,7 +43,7 @@ _NAMED = {
 }  # fmt: skip
 """Exports that make rows, and the columns that name a row of their first table."""
 
-_WITHOUT_REQUIRED_FIELDS = ("cric-sites", "cric-storage-states", "network-metrics", "jedi-tasks")
+_WITHOUT_REQUIRED_FIELDS = ("cric-sites", "cric-storage-states", "gdpconfig", "network-metrics", "jedi-tasks")
 _TENTH = 10  # at most this part of the records may be left out without force; one may always be
 _OWNERS = {
     "queues": ("resource.queue", "queue", "cric-queues"),
@@ -57,14 +57,14 @@ _SHOWN = 3  # number of left-out entries that are named
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import: the rows of its export, left-out fields (lenient only), records and data that are
-    lacking, in words, and the names of the records that were loaded."""
+    """The result of an import: the rows of its export, left-out fields of software, records and data that are lacking,
+    in words, and the names of the records that were loaded."""
 
     rows: int
     ignored: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
     jobs: int = 0
-    names: set[str] = field(default_factory=set)
+    names: Set[str] = frozenset()
 
 
 def load(
@@ -73,27 +73,29 @@ def load(
     value: Any,
     setup: str = "default",
     *,
-    lenient: bool = False,
     tenant: str | None = None,
     is_whole: bool = True,
     force: bool = False,
 ) -> Imported:
     """Load an export (a key of catalogue.EXPORTS) into a setup. A record that cannot be read is left out and named in
     `lacking`, and its row of the last load stays; records that are no longer in the export are removed. tenant: the
-    Setup or the VO of DIRAC whose TaskQueues are loaded. is_whole: whether the value is the whole export; of a part,
-    nothing is removed. Nothing is loaded, with BadRequest, from a file of another kind; of another format, naming the
-    place; if nothing was read, more than a tenth of the records cannot be read, or more than a fifth would disappear
-    (`force` loads these); and for unknown fields of software (`lenient` leaves them out).
+    Setup or the VO of DIRAC whose TaskQueues are loaded, or the VO of PanDA whose configuration is. is_whole: whether
+    the value is the whole export; of a part, nothing is removed. Nothing is loaded, with BadRequest, from a file of
+    another kind; of another format, naming the place; and if nothing was read, more than a tenth of the records cannot
+    be read, or more than a fifth would disappear (`force` loads these).
     """
     _require_kind(export, value)
     if export == "dirac":
         value = dirac.of_tenant(export, value, tenant)
+    left_out: list[str] = []
+    if export == "gdpconfig":
+        value, left_out = gdpconfig.of_vo(connection, export, value, setup, tenant)
     with connection.transaction():
         imported, bad = _load_readable(connection, export, value, setup, force=force)
-        if imported.ignored and not lenient:
-            raise BadRequest(f"not known here: {', '.join(imported.ignored)}", "--lenient leaves them out")
         if not imported.rows and not force:
-            raise BadRequest("nothing was read from it", f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
+            fault = ": ".join(("nothing was read from it", *left_out[:1]))
+            raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
+        imported.lacking[:0] = left_out
         imported.lacking[:0] = [f"left out, cannot be read: {name}: {reason}" for name, reason in bad.items()]
         imported.lacking.extend(settle(connection, setup, export, imported.names, bad, is_whole=is_whole, force=force))
         return imported
@@ -114,6 +116,8 @@ def _load_readable(
         refusal(error)
         records = records_of(export, value)
         bad = dict(records.bad(attempt)) if records else {}
+        if not records or len(bad) in {0, len(records.entries)}:
+            _require_fields(export, value)
         if not records or not bad:
             raise
         if len(bad) == len(records.entries):
@@ -141,7 +145,19 @@ def _store(connection: Connection, export: str, value: Any, setup: str) -> Impor
     lacking = []
     if export == "network-metrics" and number and cric.are_old(parts[0].rows, reading):
         lacking.append("all figures are older than an hour: brokerage reads none of them")
-    return Imported(number, reading.ignored, lacking, names=names)
+    return Imported(number, _by_field(reading.ignored), lacking, names=names)
+
+
+def _by_field(ignored: Iterable[str]) -> list[str]:
+    """Left-out fields, each with the first record that has it, and the number of the others."""
+    places: dict[str, list[str]] = {}
+    for one in ignored:
+        where, _, name = one.rpartition(": field ")
+        places.setdefault(name, []).append(where)
+    return [
+        f"{where}: field {name}" + (f" and {len(others):,} more" if others else "")
+        for name, (where, *others) in places.items()
+    ]
 
 
 def _require_kind(export: str, value: Any) -> None:
@@ -152,7 +168,13 @@ def _require_kind(export: str, value: Any) -> None:
     if found is not None and found.name != export and not is_like(value, EXPORTS[export]):
         hint = f"load it with {found.option}; {EXPORTS[export].option} takes {' or '.join(EXPORTS[export].sources)}"
         raise BadRequest(f"this looks like {found.what}, not {EXPORTS[export].what}", hint)
-    if export in _WITHOUT_REQUIRED_FIELDS and is_foreign(value, EXPORTS[export]):
+    if export in _WITHOUT_REQUIRED_FIELDS:
+        _require_fields(export, value)
+
+
+def _require_fields(export: str, value: Any) -> None:
+    """Refuse a file that has none of the fields by which an export is known."""
+    if is_foreign(value, EXPORTS[export]):
         fault = f"this is not {EXPORTS[export].what}: it has none of {', '.join(sorted(EXPORTS[export].marks))}"
         raise BadRequest(fault, f"{EXPORTS[export].option} takes {EXPORTS[export].shapes}")
 
@@ -172,7 +194,7 @@ def _load_made(connection: Connection, made: Made, setup: str) -> Imported:
     loaded = load_worlds(connection, [world], setup, merge=True, is_exported=True)
     if changed := loaded.there.changed_cpu_times():
         lacking.append(changed)
-    loaded_names = {name for section in made.only_known for name in world[section]}
+    loaded_names = made.names | {name for section in made.only_known for name in world[section]}
     return Imported(made.rows, [], lacking, loaded.task_jobs, loaded_names)
 
 

@@ -2,7 +2,8 @@
 
 | export | shapes |
 | --- | --- |
-| pilots | {queue: {getJob, updateJob}}, or rows of SiteData: site, getJob, updateJob, flag, hours |
+| pilots | {queue: {getJob, updateJob}}, or rows of SiteData: site, getJob, updateJob, flag, hours, lastStart, |
+| | lastMod |
 | workers | {queue: {harvester: {label: {resource type: {status: workers}}}}} |
 | job-counts | {queue: ... {status: jobs}}, with a level for the resource type, the label, both or none |
 | | rows: computingSite, jobStatus, njobs, and as far as they are there gshare, resource_type, prodSourceLabel, |
@@ -12,22 +13,27 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from broker.errors import BadRequest
 from broker.world.exports.made import Made, data_of, integer, number, once, rows_of
-from broker.world.shape import Row, entries, require
+from broker.world.shape import Reading, Row, entries, require
 
 _HOURS = 3  # the rules read the requests of the last hours
 _ENDED = frozenset(("finished", "failed", "cancelled", "closed"))
 _NO_QUEUE = (None, "", "None", "null")  # as JSON, CSV and trees of counts write a job without a queue
 _UNITS = ("SCORE", "MCORE", "HIMEM", "VHIMEM", "UNDEFINED")
 _DEEPEST = 3  # levels between the queue and its numbers
+_NOW = {"hours_ago": 0}  # the time of counts without a time: that of the load, by the clock of the setup
+_AT = ("laststart", "lastmod")
+_TIMES = Reading(partial(datetime.now, UTC))
 
 
 def pilots(name: str, value: Any) -> Made:
-    """Requests of pilots of the last three hours. Queues ANALY_* count requests of analysis, other queues those of
-    production."""
+    """Requests of pilots of the last three hours, with the time at which they were counted (lastMod), and the last
+    start of a job. Queues ANALY_* count requests of analysis, other queues those of production."""
     found: dict[str, Row] = {}
     seen: set[str] = set()
     data = data_of(name, value)
@@ -46,14 +52,18 @@ def pilots(name: str, value: Any) -> Made:
         once(name, str(queue), seen)
         if "getjob" not in row:
             raise BadRequest(f"{where} has no getJob", "the columns are site, getJob, updateJob, flag and hours")
+        counts = {key: integer(f"{where}.{key}", row.get(key)) or 0 for key in ("getjob", "updatejob")}
+        times = {key: _TIMES.time(f"{where}.{key}", row[key] or None) for key in _AT if key in row}
         found[str(queue)] = {
-            "pilots": {key: integer(f"{where}.{key}", row.get(key)) or 0 for key in ("getjob", "updatejob")}
+            "pilots": {**counts, "at": times.get("lastmod") or _NOW},
+            **({"laststart": times["laststart"]} if "laststart" in times else {}),
         }
     return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))
 
 
 def workers(name: str, value: Any) -> Made:
-    """Running and submitted workers of each queue, summed over Harvesters, labels and resource types."""
+    """Running and submitted workers of each queue, summed over Harvesters, labels and resource types. The export has no
+    times: the counts are those of the load."""
     found: dict[str, Row] = {}
     for where, queue, given in entries(name, data_of(name, value)):
         sums: Counter[str] = Counter(running=0, submitted=0)
@@ -62,7 +72,7 @@ def workers(name: str, value: Any) -> Made:
                 fault = f"{at} stands {len(path)} levels below its queue"
                 raise BadRequest(fault, "workers are {queue: {harvester: {label: {resource type: {status: workers}}}}}")
             sums[path[-1]] += count
-        found[queue] = {"workers": {status: sums[status] for status in ("running", "submitted")}}
+        found[queue] = {"workers": {**{status: sums[status] for status in ("running", "submitted")}, "at": _NOW}}
     return Made({"queues": found}, len(found), only_known=frozenset(("queues",)))
 
 

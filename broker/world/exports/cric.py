@@ -18,21 +18,21 @@ those of PanDA's configurator.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from broker.errors import BadRequest
 from broker.world import resources
 from broker.world.exports.made import Made, integer, number, once
-from broker.world.shape import Part, Reading, Row, elements, entries, names, require, wrong
+from broker.world.shape import HINT, Part, Reading, Row, elements, entries, names, require, wrong
 
 FRESH = timedelta(minutes=60)
 """Age up to which metrics count: rules/network.md."""
 
 _ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
 _SYSTEMS = ("rucio", "dashb", "fts")
-"""Systems that measure the throughput of file transfers, the best first; others (perfsonar) measure only the
-network."""
+"""Systems that measure the throughput of file transfers, the best first; others (perfsonar) measure only the network.
+The newest figures count: they are too old at a decision only if those of all systems are."""
 
 _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
@@ -41,6 +41,7 @@ _STATE_WORDS = ("ON", "OFF", "TEST", "PROBING")
 _STORAGE = (
     "type", "is_tape", "site", "space_free", "space_expired", "space_min_free", "space_unavailable", "space_total",
 )  # fmt: skip
+_SOFTWARE = frozenset(("cmtconfigs", "containers", "cvmfs", "architectures", "tags"))
 _TEXTS = (
     "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall"
     " storage_site"
@@ -120,6 +121,15 @@ def _state(where: str, state: Any) -> Any:
     return found if found in _STATE_WORDS else None
 
 
+def software(name: str, value: Any, reading: Reading) -> Iterator[Part]:
+    """Releases and tags. Fields that no rule reads are left out; a record that has no other fields is of another
+    kind."""
+    for where, _, record in entries(name, value):
+        if isinstance(record, dict) and record and not record.keys() & _SOFTWARE:
+            raise BadRequest(f"{where} has none of {', '.join(sorted(_SOFTWARE))}", HINT)
+    yield from resources.SECTIONS["software"].read(name, value, reading)
+
+
 def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
     """The closeness of storage sites; PanDA treats entries without a site as errors of CRIC."""
     rows = []
@@ -164,7 +174,7 @@ def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
             if (figures := _object(at := f"{where}.mbps.{system}", systems.get(system)))
         ]
         if measured:
-            best = next((one for one in measured if _is_fresh(*one, reading)), measured[0])
+            best = max(measured, key=lambda one: _moment(one[0], one[1], reading))
             row |= {
                 column: _number(f"{best[0]}.{mean}", best[1]) if mean in best[1] else None
                 for mean, column in _MEANS.items()
@@ -192,10 +202,10 @@ def _time(where: str, figures: Row, reading: Reading) -> str | None:
     return reading.time(f"{where}.timestamp", figures.get("timestamp"))
 
 
-def _is_fresh(where: str, figures: Row, reading: Reading) -> bool:
-    """Whether figures are not older than FRESH; without a timestamp they count as fresh."""
+def _moment(where: str, figures: Row, reading: Reading) -> datetime:
+    """The time at which figures were measured; those without a time, which do not expire, are the newest."""
     at = _time(where, figures, reading)
-    return not are_old([{"mbps_at": at}], reading)
+    return datetime.fromisoformat(at) if at else datetime.max.replace(tzinfo=UTC)
 
 
 def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:
@@ -217,6 +227,6 @@ def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, 
 
 READ: Mapping[str, Callable[[str, Any, Reading], Iterable[Part]]] = {
     "cric-queues": queues, "cric-sites": sites, "cric-storages": storages, "cric-closeness": closeness,
-    "software": resources.SECTIONS["software"].read, "network-metrics": network_metrics,
+    "software": software, "network-metrics": network_metrics,
 }  # fmt: skip
 """The readers of these exports: name, value and reading, to rows of tables."""

@@ -21,7 +21,7 @@ _CLEARED: Mapping[str, Sequence[str]] = {
 
 _UNSET: Mapping[str, tuple[str, Row]] = {
     "cric-storage-states": ("storages", dict.fromkeys(("read_lan", "write_lan", "read_wan", "write_wan"))),
-    "pilots": ("queues", {"pilots": {}}),
+    "pilots": ("queues", {"pilots": {}, "laststart": None}),
     "workers": ("queues", {"workers": {}}),
 }
 """Exports that add figures to rows: the section, and the figures that a record which is gone no longer has."""
@@ -43,7 +43,7 @@ def settle(
     that could not be read, with the reason, which count as there. is_whole: the export has all of its records. Raises
     BadRequest if more than a fifth would disappear and force is not given.
     """
-    if export not in (*_CLEARED, *_UNSET, "cric-closeness"):
+    if export not in (*_CLEARED, *_UNSET, "cric-closeness", "gdpconfig"):
         return
     held = {row["record"]: row for row in tables.stream(connection, setup, _TABLE) if row["export"] == export}
     gone = sorted(held.keys() - set(names) - bad.keys()) if is_whole else []
@@ -74,6 +74,9 @@ def _remove(connection: Connection, setup: str, export: str, gone: Sequence[str]
         pairs = (name.split(":", 1) for name in gone)
         rows = [{"src": src, "dst": dst, "closeness": None} for src, dst in pairs]
         tables.store(connection, setup, Part("resource.link", rows), merge=True)
+    if export == "gdpconfig":
+        keys = [dict(zip(("component", "key"), name.split(":", 1), strict=True)) for name in gone]
+        load_worlds(connection, [{"config": [{**key, "setup": setup, "value": None} for key in keys]}], setup)
     if export == "cric-sites":
         lost = set(gone)
         queues = [

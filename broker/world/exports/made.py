@@ -13,16 +13,26 @@ from broker.world.shape import NUMBER, Row, require
 @dataclass
 class Made:
     """A world made from an export. lacking: data that the export does not contain, in words. only_known: sections that
-    only add figures to existing rows; entries without such a row in the setup are left out."""
+    only add figures to existing rows; entries without such a row in the setup are left out. names: the names of the
+    records, of sections that are not only_known."""
 
     world: dict[str, Any]
     rows: int
     lacking: list[str] = field(default_factory=list)
     only_known: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+_PAGE = frozenset(("items", "hasMore", "limit", "offset", "count", "links", "columns"))
 
 
 def data_of(name: str, value: Any) -> Any:
-    """The data of an answer of PanDA's interface, {success, message, data}; any other value unchanged."""
+    """The data of an answer of PanDA's interface, {success, message, data}, and the rows of a query as Oracle's tools
+    write them, {items} or {results: [{items}]}; any other value unchanged."""
+    if isinstance(value, dict) and value.keys() == {"results"} and isinstance(value["results"], list):
+        [value] = value["results"] if len(value["results"]) == 1 else [value]
+    if isinstance(value, dict) and isinstance(value.get("items"), list) and value.keys() <= _PAGE:
+        return value["items"]
     if not (isinstance(value, dict) and "success" in value and "data" in value):
         return value
     if value["success"] is not True:

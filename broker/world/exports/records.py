@@ -8,6 +8,7 @@ import psycopg
 
 from broker.database_errors import from_database
 from broker.errors import BadRequest, BrokerError
+from broker.world.exports import rucio
 from broker.world.exports.made import data_of
 from broker.world.shape import Row
 
@@ -77,7 +78,7 @@ def _is_of_records(export: str, data: Row) -> bool:
     if export == "jedi-tasks":
         return all(key.isdecimal() for key in data)
     if export in _WHOLE:
-        return export == "rucio-replicas" and "rses" not in data
+        return export == "rucio-replicas" and not data.keys() & rucio.OF_A_FILE
     return any(isinstance(record, dict | list) for record in data.values())
 
 

@@ -20,6 +20,7 @@ from broker.world.shape import Row, elements, entries, require
 _GB = 1024**3  # PanDA counts storage space in these GB
 _SOURCES = {"expired": "space_expired", "min_free_space": "space_min_free", "unavailable": "space_unavailable"}
 _AVAILABLE = ("AVAILABLE", "A")
+OF_A_FILE = frozenset(("rses", "scope", "name", "parents"))
 
 
 def replicas(name: str, value: Any) -> Made:
@@ -37,7 +38,9 @@ def replicas(name: str, value: Any) -> Made:
         places = held.setdefault(dataset, {})
         states = given.get("states") or {}
         require(dict, f"{where}.states", states)
-        for _, rse, _pfns in entries(f"{where}.rses", given.get("rses") or {}):
+        if "rses" not in given:
+            raise BadRequest(f"{where} has no rses", "ask Rucio for the replicas of files, with their RSEs")
+        for _, rse, _pfns in entries(f"{where}.rses", given["rses"] or {}):
             if str(states.get(rse, "AVAILABLE")).upper() in _AVAILABLE:
                 places.setdefault(rse, []).append(str(lfn))
     datasets = {
@@ -55,7 +58,7 @@ def replicas(name: str, value: Any) -> Made:
 
 def _files(name: str, value: Any) -> Iterator[tuple[str, str, Row]]:
     """Pairs of a file and a dataset that contains it."""
-    if isinstance(value, dict) and "rses" not in value:
+    if isinstance(value, dict) and not value.keys() & OF_A_FILE:
         for at, dataset, listed in entries(name, value):
             for where, given in elements(at, listed):
                 require(dict, where, given)

@@ -39,6 +39,11 @@ begin
      and not exists (select from publishing s where s.name = p.name and h.of_rule = 'software')
      and not exists (select from counted c where c.name = p.name and h.of_rule = 'no-pilot')
   union all
+  select 'no-pilot', a.queue, 'the counts of pilots of this queue are older than 3 h (broker load --pilots)'
+    from resource.queue_activity a
+   where a.setup = p_setup and a.pilots_at < resource.clock(p_setup) - interval '3 hours'
+     and not exists (select from resource.pilot_count c where c.setup = p_setup and c.queue = a.queue)
+  union all
   select distinct 'storage-space', s.queue,
          case when s.is_known then format('the space of %s is not loaded (broker load --rucio-usage)', s.storage)
               else format('%s is not loaded (broker load --cric-storages)', s.storage) end

@@ -66,7 +66,8 @@ language sql stable as $$
          w.queue is not null as publishes_software,
          coalesce(p.requests, 0)::bigint as pilots,
          b.last_at as laststart,
-         coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) as workers,
+         case when brokerage.is_current(a.workers_at, (select resource.clock(p_setup)), interval '1 hour')
+              then coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) else 0 end as workers,
          coalesce(a.ups, false) as ups,
          l.queue is not null as has_slots,
          coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) as core_running,

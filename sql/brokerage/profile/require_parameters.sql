@@ -49,7 +49,7 @@ begin
     end if;
     if v_wanted is not null then
       raise exception 'rule % of profile %: parameter % is %, not %', p_rule.rule, p_rule.profile, v_key,
-        left(v_value::text, 100), v_wanted
+        resource.shown(v_value), v_wanted
         using errcode = 'PB001',
               hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on that '
                                                             'priority: {"wait": "1 hour", "900": "30 minutes"}.'

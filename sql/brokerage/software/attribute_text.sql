@@ -4,7 +4,9 @@ declare
   v_names text := array_to_string(
     array(select e.name from jsonb_array_elements_text(p_list) e(name) where e.name <> 'excl'), ', ');
 begin
-  return case when p_value = '*' then format('only tasks that ask for %s %s are accepted', p_attribute, v_names)
+  return case when p_value = '*'
+              then format('only tasks that ask for %s are accepted',
+                          coalesce('the ' || p_attribute || ' ' || nullif(v_names, ''), 'a ' || p_attribute))
               when p_list is null then format('%s %s is wanted, none is published', p_attribute, p_value)
               else format('%s %s is not among %s', p_attribute, p_value, v_names) end;
 end $$;

@@ -1,8 +1,8 @@
 -- software-check.md, Hardware: dictionaries of type cpu and gpu, whose attributes are lists of texts. The last
--- dictionary of a type counts; a single text means a list of that text.
+-- dictionary of a type counts, in capitals, too; a single text means a list of that text.
 create or replace function brokerage.published_hardware(p_architectures jsonb) returns jsonb
 language sql immutable parallel safe as $$
-  select coalesce(jsonb_object_agg(d.dictionary ->> 'type', l.lists order by d.number), '{}')
+  select coalesce(jsonb_object_agg(lower(d.dictionary ->> 'type'), l.lists order by d.number), '{}')
     from jsonb_array_elements(case when jsonb_typeof(p_architectures) = 'array' then p_architectures
                                    else '[]' end) with ordinality d(dictionary, number)
    cross join lateral (

@@ -6,7 +6,7 @@ declare
                         '({"size": 2048}).', array_to_string(p_keys, ', '));
 begin
   if jsonb_typeof(p_steps) is distinct from 'array' then
-    raise exception 'steps are %, not an array', coalesce(left(p_steps::text, 100), 'null')
+    raise exception 'steps are %, not an array', coalesce(resource.shown(p_steps), 'null')
       using errcode = 'PB001', hint = v_hint;
   elsif jsonb_array_length(p_steps) > 100000 then
     raise exception '% steps in one call', jsonb_array_length(p_steps)
@@ -43,7 +43,7 @@ begin
     raise exception '%',
       case when v_wrong.wanted = 'there' then format('steps[%s]: %s is missing', v_wrong.place - 1, v_wrong.key)
            else format('steps[%s]%s: %s is not %s', v_wrong.place - 1, '.' || left(v_wrong.key, 100),
-                       left(v_wrong.value::text, 100), v_wrong.wanted) end
+                       resource.shown(v_wrong.value), v_wrong.wanted) end
       using errcode = 'PB001', hint = v_hint;
   end if;
   select e.step ->> 'id' as step_id into v_wrong

@@ -25,7 +25,7 @@ begin
       coalesce(quote_literal(concat_ws(':', nullif(v_component, ''), v_key)), 'null')
       using errcode = 'PB001', hint = resource.nearest_key(v_component, coalesce(v_key, ''));
   elsif v_type <> v_known.type or v_type not in ('number', 'text', 'boolean') then
-    raise exception 'configuration % is %, not a %', v_key, left(p_value::text, 100),
+    raise exception 'configuration % is %, not a %', v_key, resource.shown(p_value),
       coalesce(v_known.type, 'number, text or boolean')
       using errcode = 'PB001', hint = coalesce(v_known.meaning || ' Unit: ' || v_known.unit || '.', 'Null removes it.');
   elsif v_type = 'number' and v_known.unit not in ('weight', 'priority') and p_force is not true

@@ -13,6 +13,10 @@ begin
         using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
     perform resource.require_short('setup', p_setup, 100);
+    if p_setup ~ E'^\\s|\\s$' then
+      raise exception 'setup is %, with a blank at its beginning or end', quote_literal(p_setup)
+        using errcode = 'PB001', hint = 'Give the name without the blank.';
+    end if;
     insert into resource.setup (setup) values (p_setup) on conflict do nothing;
     exit when found;  -- else another session has just made it, and it is not locked
   end loop;

@@ -10,7 +10,7 @@ declare
   v_numbers int[];  -- the number of the requirements of each element
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
-    raise exception 'jobs are %, not a JSON array', coalesce(left(p_jobs::text, 100), 'null')
+    raise exception 'jobs are %, not a JSON array', coalesce(resource.shown(p_jobs), 'null')
       using errcode = 'PB001', hint = 'Give an array of {job_id, requirements, user_priority} or {requirements, jobs}.';
   end if;
   with element as materialized (

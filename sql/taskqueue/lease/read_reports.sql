@@ -13,7 +13,7 @@ declare
   v_wrong jsonb;
 begin
   if jsonb_typeof(p_reports) is distinct from 'array' then
-    raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null')
+    raise exception 'jobs are %, not a JSON array', coalesce(resource.shown(p_reports), 'null')
       using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
   elsif jsonb_array_length(p_reports) > 10000 then
     raise exception '% jobs in one call', jsonb_array_length(p_reports)
@@ -42,7 +42,7 @@ begin
     v_wrong := p_reports -> v_number - 1;
     raise exception '%',
       case when jsonb_typeof(v_wrong) <> 'object'
-           then format('element %s is %s, not an object', v_number, left(v_wrong::text, 100))
+           then format('element %s is %s, not an object', v_number, resource.shown(v_wrong))
            when v_wrong - p_keys <> '{}'
            then format('element %s has the key %L', v_number,
                        (select left(k, 100) from jsonb_object_keys(v_wrong - p_keys) k limit 1))

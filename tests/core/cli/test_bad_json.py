@@ -30,6 +30,22 @@ def test_commands_refuse_json_that_cannot_be_stored(cli: Cli, db: Connection, co
     assert Calls(db).value("select count(*) from taskqueue.job") == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "is_payload"),
+    [
+        ('[ Executable = "/bin/echo"; Arguments = "a"; ]', True),
+        ('Executable = "/bin/echo";\nJobName = "a";', True),
+        ('[\n  Executable = "/bin/echo";\n]', True),
+        ("# a submit file\nuniverse = vanilla\n+Owner = undefined\nqueue 1\n", True),
+        (f"[\n{GOOD},\n]", False),
+        (GOOD.replace(":", "=", 1), False),
+    ],
+)
+def test_a_jdl_is_told_to_be_a_payload(cli: Cli, text: str, is_payload: bool) -> None:
+    cli("submit", "-", stdin=text).refuses("- is not JSON")
+    assert ("a JDL or a submit file is the payload of a job" in cli("submit", "-", stdin=text).err) == is_payload
+
+
 def test_the_line_of_a_stream_is_named(cli: Cli, db: Connection) -> None:
     cli("submit", "-", stdin=f"{GOOD}\n{BAD['the character NUL']}\n").refuses(
         "-, line 2, is not JSON: a text holds the character NUL"

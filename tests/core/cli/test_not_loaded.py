@@ -104,3 +104,8 @@ def test_loaded_data_is_no_longer_named_as_missing(cli: Cli, db: Connection, spa
     (sparse / "world.json").write_text(json.dumps(world))
     cli("load", "--merge", sparse / "world.json")
     assert db.execute("select * from brokerage.not_loaded('w', 7)").fetchall() == []
+    old = {"setup": "w", "queues": {"NORTH_PQ": {"pilots": {"getjob": 9, "at": {"hours_ago": 3.1}}}}}
+    (sparse / "world.json").write_text(json.dumps(old))
+    cli("load", "--merge", sparse / "world.json")
+    lack = "the counts of pilots of this queue are older than 3 h (broker load --pilots)"
+    assert db.execute("select * from brokerage.not_loaded('w', 7)").fetchall() == [("no-pilot", "NORTH_PQ", lack)]

@@ -1,9 +1,12 @@
 """Which setup and which server a command uses: BROKER_SETUP, hints at other setups, --dsn after the command."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from broker import world
-from tests.calls import Calls, Connection
+from tests.calls import Calls, Connection, requirements
 from tests.commands import Cli
 
 
@@ -17,6 +20,35 @@ def test_the_environment_can_name_the_setup(cli: Cli, db: Connection, monkeypatc
     Calls(db).insert(6)
     assert [row["job_id"] for row in cli("jobs", "--setup", "default", "--json").json] == [6]
     assert cli("match", "--setup", "default", "--cpu-time", 1e6).out.rstrip().endswith("--setup default")
+
+
+@pytest.mark.slow
+def test_a_setup_that_a_command_makes_is_named(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    """The first setup is no surprise; the name of another may be misspelt."""
+    (tmp_path / "jobs.json").write_text(json.dumps({"job_id": 1, "requirements": requirements()}))
+    (tmp_path / "world.json").write_text(json.dumps({"queues": {"Q": {}}}))
+    (tmp_path / "queues.json").write_text(json.dumps({"Q": {"status": "online", "maxrss": 1}}))
+    assert "is new" not in cli("submit", tmp_path / "jobs.json", "--setup", "atlas").err
+    assert "is new" not in cli("submit", tmp_path / "jobs.json", "--setup", "atlas").err
+    calls = {
+        "atlass": ("submit", tmp_path / "jobs.json"),
+        "atlsa": ("load", tmp_path / "world.json"),
+        "atas": ("load", "--cric-queues", tmp_path / "queues.json"),
+    }
+    for name, call in calls.items():
+        assert f"setup {name} is new (nearest is atl" in cli(*call, "--setup", name).err
+    assert "setup lhcb is new (there are atas, atlas, atlass, atlsa)" in cli(*calls["atlass"], "--setup", "lhcb").err
+
+
+@pytest.mark.parametrize("name", ["fs ", " fs", "  fs  ", " "])
+def test_a_setup_with_a_blank_at_its_end_is_refused(cli: Cli, db: Connection, name: str) -> None:
+    job = json.dumps({"job_id": 1, "requirements": requirements()})
+    for call in (("submit", "-"), ("load", "-")):
+        cli(*call, "--setup", name, stdin=job if call[0] == "submit" else '{"queues": {"Q": {}}}').refuses(
+            "with a blank at its beginning or end"
+        )
+    cli("config", "set", "jobbroker:NW_THRESHOLD", 2, "--setup", name).refuses("with a blank at its beginning or end")
+    assert db.execute("select count(*) from resource.setup").fetchone() == (0,)
 
 
 @pytest.mark.slow

@@ -131,9 +131,13 @@ def test_software_tags_are_loaded(db: Connection) -> None:
 
 
 def test_unknown_fields_of_software_are_left_out_and_named(db: Connection) -> None:
-    imported = exports.load(db, "software", {"A": {"colour": [], "cvmfs": ["atlas"]}}, lenient=True)
-    assert (imported.rows, imported.ignored) == (1, ["software.A: field colour"])
-    assert held(db)["software"] == {"A": {"cvmfs": ["atlas"]}}
+    """CRIC adds fields, and a typing error in a field that is read leaves the others."""
+    tag = {"cmtconfig": "x", "tag": "y", "modtime": 5}
+    given = {name: {"colour": [], "cvmfs": ["atlas"], "tags": [tag], "modtime": 5} for name in "AB"}
+    imported = exports.load(db, "software", given)
+    assert imported.rows == 2
+    assert imported.ignored == ["software.A: field colour and 1 more", "software.A: field modtime and 3 more"]
+    assert held(db)["software"]["B"] == {"cvmfs": ["atlas"], "tags": [{"tag": "y", "cmtconfig": "x"}]}
 
 
 def test_network_metrics_become_links_with_their_times(db: Connection) -> None:
@@ -163,6 +167,29 @@ def test_figures_grow_old_after_they_were_loaded(db: Connection) -> None:
     assert db.execute(query).fetchall() == [("AGLT2:CERN", None, None, None), ("CERN:AGLT2", None, None, 4), old]
 
 
+@pytest.mark.parametrize(
+    ("measured", "chosen"),
+    [
+        ({"rucio": "11:10", "dashb": "11:30", "fts": "11:20"}, "dashb"),
+        ({"rucio": "11:30", "fts": "11:30"}, "rucio"),
+        ({"rucio": "11:30", "fts": None}, "fts"),
+        ({"perfsonar": "11:50", "rucio": "08:00"}, "rucio"),
+    ],
+)
+def test_the_newest_figures_count_whenever_they_are_loaded(
+    db: Connection, measured: dict[str, str | None], chosen: str
+) -> None:
+    """They are then too old only if those of every system are."""
+    systems = {
+        system: {"1h": place, **({"timestamp": f"2026-04-01T{at}:00"} if at else {})}
+        for place, (system, at) in enumerate(measured.items())
+    }
+    for now in ("2026-04-01T11:55:00Z", "2026-04-01T12:15:00Z", "2026-04-03T12:00:00Z"):
+        world.load(db, [{"now": now}])
+        exports.load(db, "network-metrics", {"A:B": {"mbps": systems}})
+        assert held(db)["links"][0]["mbps_1h"] == list(measured).index(chosen)
+
+
 def test_a_file_of_old_figures_alone_is_named(db: Connection) -> None:
     world.load(db, [{"now": NOW}])
     imported = exports.load(db, "network-metrics", {"OLD:AGLT2": METRICS["OLD:AGLT2"]})
@@ -179,7 +206,8 @@ def test_a_file_of_old_figures_alone_is_named(db: Connection) -> None:
      r"A\.detailed_status\.read_lan is 1"),
     ("cric-closeness", [{"src": "A", "dst": "B"}], r"cric-closeness\[0\]\.closeness is missing"),
     ("cric-closeness", [{"src": "A", "dst": "B", "closeness": "x"}], r"\[0\]\.closeness is"),
-    ("software", {"A": {"colour": []}}, r"software\.A: field colour"),
+    ("software", {"A": {"tags": [], "cvmfs": 7}}, "software A: cvmfs is 7"),
+    ("software", {"A": {"colour": []}}, "this is not CRIC's export of releases and tags by queue: it has none of arch"),
     ("network-metrics", {"A-B": {}}, 'network-metrics.A-B is "A-B", not a pair'),
     ("network-metrics", {"A:B": {"files": []}}, r"A:B\.files is \[\]"),
     ("network-metrics", {"A:B": {"files": {"queued": {"Express": {"n": 1}}}}}, r"Express\.latest is missing"),

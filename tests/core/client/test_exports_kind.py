@@ -9,7 +9,13 @@ from broker import errors, world
 from broker.known_exports import EXPORTS, recognise
 from broker.world import exports
 from tests.calls import Connection
-from tests.core.client import test_exports_cric, test_exports_dirac, test_exports_panda, test_exports_rucio
+from tests.core.client import (
+    test_exports_cric,
+    test_exports_dirac,
+    test_exports_gdpconfig,
+    test_exports_panda,
+    test_exports_rucio,
+)
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
 COUNTS = {"NORTH_PQ": {"MCORE": {"managed": {"activated": 1, "assigned": 0, "running": 4}}}}
@@ -32,6 +38,7 @@ FILES: dict[str, Any] = {
     ],
     "rucio-replicas": test_exports_rucio.FILES,
     "job-counts": test_exports_panda.answer(COUNTS),
+    "gdpconfig": test_exports_gdpconfig.ROWS,
     "dirac": test_exports_dirac.TABLES,
 }
 
@@ -59,6 +66,13 @@ def test_an_export_given_as_a_world_is_named(db: Connection, given: str) -> None
     with pytest.raises(errors.BadRequest, match=f"looks like {EXPORTS[given].what}, not like a world") as caught:
         world.load(db, [world.parse(json.dumps(FILES[given]), "file")])
     assert caught.value.hint == f"broker load --{given} FILE"
+
+
+@pytest.mark.parametrize("export", EXPORTS.keys() - {"job-counts"})  # whose names are all names of queues
+@pytest.mark.parametrize("form", [lambda row: {"a": row}, lambda row: [{"identifier": "a", **row}]])
+def test_a_foreign_file_is_told_from_one_with_a_bad_record(db: Connection, export: str, form: Any) -> None:
+    with pytest.raises(errors.BadRequest, match=f"this is not {EXPORTS[export].what}: it has none of"):
+        exports.load(db, export, form({"colour": "red", "size": 5}))
 
 
 def test_lines_of_an_export_given_as_a_world_are_named() -> None:

@@ -52,7 +52,8 @@ PARAMETERS: dict[str, Any] = {
     ],
     "log": {"type": "template", "param_type": "log", "value": "l", "dataset": "user.inventor.run.log/"},
 }  # fmt: skip
-HELD = {"queues": {"NORTH_PQ": {"panda_site": "NORTH"}, "ANALY_NORTH": {}}}
+NOW = "2026-04-01T12:00:00+00:00"
+HELD = {"now": NOW, "queues": {"NORTH_PQ": {"panda_site": "NORTH"}, "ANALY_NORTH": {}}}
 
 
 def answer(data: Any) -> dict[str, Any]:
@@ -237,8 +238,31 @@ def test_pilots_are_loaded_for_known_queues_only(db: Connection, value: Any) -> 
     imported = exports.load(db, "pilots", value)
     assert imported.lacking == ["1 queue is not loaded and left out: GONE (--cric-queues)"]
     found = held(db)["queues"]
-    assert found["NORTH_PQ"] == {"panda_site": "NORTH", "pilots": {"getjob": 5, "updatejob": 7}}
+    assert found["NORTH_PQ"] == {"panda_site": "NORTH", "pilots": {"getjob": 5, "updatejob": 7, "at": NOW}}
     assert "GONE" not in found
+
+
+@pytest.mark.parametrize(
+    ("given", "at", "start"),
+    [
+        ({"LASTMOD": "2026-04-01 11:50:00", "LASTSTART": None}, "2026-04-01T11:50:00+00:00", None),
+        ({"lastMod": "2026-04-01T08:00:00Z", "lastStart": "2026-04-01T07:30:00"}, "2026-04-01T08:00:00+00:00", "07:30"),
+        ({"lastmod": "", "laststart": "2026-04-01T13:00:00+02:00"}, NOW, "13:00"),
+        ({}, NOW, None),
+    ],
+)
+def test_counts_of_pilots_have_the_time_of_their_row(
+    db: Connection, given: dict[str, Any], at: str, start: str | None
+) -> None:
+    """The inactive-queue rule reads the last start, which PanDA keeps in the same table."""
+    world.load(db, [HELD])
+    exports.load(db, "pilots", [{"site": "NORTH_PQ", "getjob": 5, "updatejob": 7, **given}])
+    found = held(db)["queues"]["NORTH_PQ"]
+    assert found["pilots"]["at"] == at
+    assert ("laststart" in found) == (start is not None)
+    query = "select laststart = %s::timestamptz from resource.queue_activity where queue = 'NORTH_PQ'"
+    zone = "+02" if start == "13:00" else "Z"
+    assert db.execute(query, [start and f"2026-04-01T{start}{zone}"]).fetchone() == (True if start else None,)
 
 
 def test_counts_of_pilots_and_jobs_are_read_from_tables(db: Connection, tmp_path: Path) -> None:
@@ -248,7 +272,21 @@ def test_counts_of_pilots_and_jobs_are_read_from_tables(db: Connection, tmp_path
     for export, name in (("pilots", "pilots.csv"), ("job-counts", "jobs.tsv")):
         assert exports.load(db, export, exports.read(tmp_path / name, lambda path: path.read_text())).lacking == []
     found = held(db)
-    assert found["queues"]["NORTH_PQ"]["pilots"] == {"getjob": 5, "updatejob": 7}
+    assert found["queues"]["NORTH_PQ"]["pilots"] == {"getjob": 5, "updatejob": 7, "at": NOW}
+    assert found["statistics"] == [{"queue": "NORTH_PQ", "gshare": "MC", "status": "running", "njobs": 4}]
+
+
+@pytest.mark.parametrize("form", [
+    lambda rows: {"items": rows, "hasMore": False, "count": 1},
+    lambda rows: {"results": [{"columns": [{"name": "SITE", "type": "VARCHAR2"}], "items": rows}]},
+])  # fmt: skip
+def test_rows_are_read_as_tools_of_oracle_write_them(db: Connection, form: Callable[[Any], Any]) -> None:
+    world.load(db, [HELD])
+    exports.load(db, "pilots", form([{"site": "NORTH_PQ", "getjob": 5, "updatejob": 7, "flag": "production"}]))
+    counted = {"computingsite": "NORTH_PQ", "jobstatus": "running", "gshare": "MC", "njobs": 4}
+    exports.load(db, "job-counts", form([counted]))
+    found = held(db)
+    assert found["queues"]["NORTH_PQ"]["pilots"]["getjob"] == 5
     assert found["statistics"] == [{"queue": "NORTH_PQ", "gshare": "MC", "status": "running", "njobs": 4}]
 
 
@@ -256,7 +294,7 @@ def test_workers_are_summed_by_queue(db: Connection) -> None:
     world.load(db, [HELD])
     counted = {"managed": {"SCORE": {"running": 3, "submitted": 4, "finished": 9}, "MCORE": {"running": 2}}}
     exports.load(db, "workers", answer({"NORTH_PQ": {"harvester_a": counted, "harvester_b": counted}}))
-    assert held(db)["queues"]["NORTH_PQ"]["workers"] == {"running": 10, "submitted": 8}
+    assert held(db)["queues"]["NORTH_PQ"]["workers"] == {"running": 10, "submitted": 8, "at": NOW}
 
 
 def test_counts_of_jobs_keep_the_fields_that_split_them(db: Connection) -> None:
@@ -317,6 +355,12 @@ def test_jobs_without_a_queue_are_left_out(db: Connection, value: Any) -> None:
     [
         ("pilots", [{"site": "A", "updatejob": 1}], r"pilots\[0\] has no getJob"),
         ("pilots", [{"getjob": 1}], r"pilots\[0\].site is null"),
+        (
+            "pilots",
+            [{"site": "Q", "getjob": 1, "lastmod": "01-APR-26"}],
+            r'pilots\[0\].lastmod is "01-APR-26", not a time',
+        ),
+        ("pilots", [{"site": "Q", "getjob": 1, "laststart": 5}], r"pilots\[0\].laststart is 5, not a time"),
         ("workers", {"A": {"running": 1}}, "stands 1 levels below its queue"),
         ("job-counts", {"A": {"activated": "x"}}, "job-counts.A.activated is"),
         ("job-counts", [{"computingSite": "A", "jobStatus": "running"}], "has no njobs"),

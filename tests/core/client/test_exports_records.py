@@ -12,6 +12,7 @@ from tests.exports import held
 
 QUEUE: dict[str, Any] = {"status": "online", "panda_site": "NORTH", "corecount": 8, "maxrss": 16000}
 BAD = QUEUE | {"status": None}
+AT = "2026-04-01T12:00:00+00:00"
 
 
 def queues(number: int) -> dict[str, Any]:
@@ -99,11 +100,16 @@ def test_a_part_of_an_export_removes_nothing(db: Connection) -> None:
     [
         ("cric-storages", {"type": "DATADISK", "site": "S"}, {"storages": {"A"}}, {}),
         ("cric-storage-states", {"read_wan": {"status": {"value": "OFF"}}}, {"read_wan": "OFF"}, {"read_wan": None}),
-        ("pilots", {"getJob": 5, "updateJob": 1}, {"pilots": {"getjob": 5, "updatejob": 1}}, {"pilots": None}),
+        (
+            "pilots",
+            {"getJob": 5, "updateJob": 1, "lastMod": AT, "lastStart": AT},
+            {"pilots": {"getjob": 5, "updatejob": 1, "at": AT}, "laststart": AT},
+            {"pilots": None, "laststart": None},
+        ),
         (
             "workers",
             {"h": {"l": {"r": {"running": 5}}}},
-            {"workers": {"running": 5, "submitted": 0}},
+            {"workers": {"running": 5, "submitted": 0, "at": AT}},
             {"workers": None},
         ),
         ("software", {"cvmfs": ["atlas"]}, {"software": {"A"}}, {}),
@@ -113,6 +119,7 @@ def test_what_is_gone_in_the_export_is_gone_here(
     db: Connection, export: str, record: Any, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     names = ["A", "B", "C", "D", "E"]
+    world.load(db, [{"now": AT}])
     if after:
         world.load(db, [{section: {name: {} for name in names} for section in ("queues", "storages")}])
     exports.load(db, export, dict.fromkeys(names, record))

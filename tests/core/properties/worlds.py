@@ -63,7 +63,7 @@ QUEUE = row(
     astorages=st.dictionaries(
         st.sampled_from(["read_lan", "write_lan", "pr", "pw", "write_lan_analysis", "es_events"]), NAMES
     ),
-    pilots=row((COUNT, "getjob updatejob")), workers=row((COUNT, "running submitted")),
+    pilots=row((COUNT, "getjob updatejob"), (TIME, "at")), workers=row((COUNT, "running submitted"), (TIME, "at")),
     core_statistics=row((COUNT, "running starting")),
     slots=st.lists(row((TEXT, "gshare resource_type"), (COUNT, "numslots")), max_size=3),
 )  # fmt: skip

@@ -22,6 +22,7 @@ import pytest
 import scipy.stats
 
 from tests.calls import Calls, Connect, group
+from tests.core.docs.pages import pages
 from tests.core.oracle.draw import chi_square, draw, win, win_levels
 from tests.core.taskqueue.hands import counted, deal
 
@@ -224,6 +225,25 @@ def levels_of(q: Calls, counts: dict[int, int], **keys: Any) -> None:
 
 def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
     return Counter(job_id // 1000 for job_id in first_jobs(q, seeds).elements())
+
+
+@pytest.mark.slow
+def test_the_query_of_the_page_draws_by_the_formula(q: Calls) -> None:
+    """The page says that the draw equals this query: the highest bucket, TaskQueues, user priorities."""
+    [query] = [
+        block.text
+        for page in pages()
+        if page.name == "sql/taskqueue/DRAWING.md"
+        for block in page.blocks
+        if block.kind == "sql"
+    ]
+    queues_with(q, [10, 1], CPUTime=700)
+    queues_with(q, [1000], start=3, CPUTime=7)
+    found = Counter(q.rows(query)[0][0] // 1000 for _ in DRAWS)
+    assert chi_square(found, {1: 0.95, 2: 0.05}) > GENEROUS
+    levels_of(q, {9: 1, 4: 20, 0: 5}, CPUTime=7000)
+    found = Counter(q.rows(query)[0][0] // 1000 for _ in DRAWS)
+    assert chi_square(found, win_levels({9: (1, 9), 4: (20, 4)})) > GENEROUS
 
 
 @pytest.mark.representative

@@ -164,7 +164,7 @@ def test_a_batch_of_a_wrong_shape_is_refused(settled: Calls, batch: Any) -> None
 
 def test_a_batch_that_is_no_array_is_shown_by_its_first_100_characters(q: Calls) -> None:
     found = q.refusal(lambda: q.call("insert_jobs", Jsonb("x" * 200)))
-    assert found == ("PB001", f'jobs are "{"x" * 99}, not a JSON array')
+    assert found == ("PB001", f'jobs are "{"x" * 95}...", not a JSON array')
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from broker.json_text import shown
 from broker.service import bodies
 from broker.service.endpoint import Adapter, Call
 from broker.service.problems import Problem
@@ -98,8 +99,8 @@ class Fields:
 
 
 def _wrong(name: str, value: object, wanted: str) -> Problem:
-    shown = json.dumps(value)[:100]
-    return Problem(422, f"{name} is {shown}, which is not {wanted}", code="PB001", key=name, value=shown)
+    given = shown(json.dumps(value))
+    return Problem(422, f"{name} is {given}, which is not {wanted}", code="PB001", key=name, value=given)
 
 
 def _missing(name: str) -> Problem:

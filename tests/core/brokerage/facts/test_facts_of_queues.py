@@ -115,6 +115,11 @@ QUEUES: dict[str, tuple[Row, Row]] = {
     }),
     "RUNNING": ({"workers": {"running": 5}, "core_statistics": {"running": 70}}, {"workers": 5, "core_running": 70}),
     "STARTING": ({"workers": {"submitted": 6}, "core_statistics": {"starting": 8}}, {"workers": 6, "core_running": 8}),
+    "PILOTS": ({"pilots": {"getjob": 3, "at": {"hours_ago": 3}}}, {"pilots": 3}),
+    "PILOTS_OLD": ({"pilots": {"getjob": 3, "at": {"hours_ago": 3.001}}}, {"pilots": 0}),
+    "PILOTS_AHEAD": ({"pilots": {"getjob": 3, "at": {"hours_ago": -1}}}, {"pilots": 3}),
+    "WORKERS": ({"workers": {"running": 5, "at": {"hours_ago": 1}}}, {"workers": 5}),
+    "WORKERS_OLD": ({"workers": {"running": 5, "at": {"hours_ago": 1.001}}}, {"workers": 0}),
     "COUNTED": ({}, {
         "running_all": 3, "activated_all": 30, "starting_all": 300, "transferring_all": 11000, "average_diskio": 5,
         "transferring_to_unwritable": 1000,

@@ -150,6 +150,19 @@ def test_published_hardware_is_grouped_by_type(rolled_back: Db) -> None:
         "arch": ["z"]
     }
     assert value(rolled_back, "published_hardware", Jsonb({"type": "cpu"})) == {}
+    assert value(rolled_back, "published_hardware", Jsonb([{"type": "CPU", "arch": ["x"]}])) == {"cpu": {"arch": ["x"]}}
+
+
+@pytest.mark.parametrize(
+    ("listed", "text"),
+    [
+        (["excl"], "only tasks that ask for a cpu vendor are accepted"),
+        (["excl", "intel"], "only tasks that ask for the cpu vendor intel are accepted"),
+        (["intel", "amd", "excl"], "only tasks that ask for the cpu vendor intel, amd are accepted"),
+    ],
+)
+def test_hardware_for_its_own_tasks_is_named_in_the_reason(rolled_back: Db, listed: list[str], text: str) -> None:
+    assert value(rolled_back, "attribute_text", "cpu vendor", "*", Jsonb(listed)) == text
 
 
 def test_caps_chunks_and_queued_jobs_have_their_literal_values(rolled_back: Db) -> None:
