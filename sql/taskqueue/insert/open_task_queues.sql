@@ -20,6 +20,9 @@ begin
     return;
   end if;
   perform taskqueue.count_siblings(p_setup, p_task_queue_ids);
+  perform taskqueue.note_weights(p_setup, array(select q from taskqueue.task_queue q
+                                                 where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)),
+                                 1);
   for v_entity in
     select q.owner_group,
            case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn,
@@ -68,22 +71,25 @@ begin
                where q.setup = p_setup and q.owner_group = v_group and q.owner_dn = any (v_owner_dns)
                group by d.sibling_key) o;
     end if;
+    with p as materialized (  -- otherwise it may be computed again for each TaskQueue, without statistics
+      select o.family, sum(taskqueue.own_priority(v_entity.share / v_owners, o.weight, v_weight,
+                                                  v_entity.allow_background)) as priority
+        from (select f.family, coalesce(sum(w.weight * w.jobs) / nullif(sum(w.jobs), 0), avg(w.weight)) as weight
+                from (select distinct d.family from taskqueue.task_queue n
+                        join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
+                       where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)) i
+                join taskqueue.definition f on f.setup = p_setup and f.family = i.family
+                join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
+               cross join lateral (select m.mean_weight as weight, 0 as jobs where v_task_queues > 10
+                                   union all
+                                   select c.weight, c.jobs
+                                     from taskqueue.weight_of_task_queue(m, v_entity.ten_first) c
+                                    where v_task_queues <= 10) w
+               group by f.family, f.sibling_key) o
+       group by o.family
+    )
     update taskqueue.task_queue q set priority = p.priority
-      from (select o.family, sum(taskqueue.own_priority(v_entity.share / v_owners, o.weight, v_weight,
-                                                        v_entity.allow_background)) as priority
-              from (select f.family, coalesce(sum(w.weight * w.jobs) / nullif(sum(w.jobs), 0), avg(w.weight)) as weight
-                      from (select distinct d.family from taskqueue.task_queue n
-                              join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
-                             where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)) i
-                      join taskqueue.definition f on f.setup = p_setup and f.family = i.family
-                      join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
-                     cross join lateral (select m.mean_weight as weight, 0 as jobs where v_task_queues > 10
-                                         union all
-                                         select c.weight, c.jobs
-                                           from taskqueue.weight_of_task_queue(m, v_entity.ten_first) c
-                                          where v_task_queues <= 10) w
-                     group by f.family, f.sibling_key) o
-             group by o.family) p
+      from p
       join taskqueue.definition d on d.setup = p_setup and d.family = p.family
      where q.setup = p_setup and q.definition_id = d.definition_id and q.task_queue_id = any (v_entity.ids);
   end loop;
