@@ -41,8 +41,8 @@ grant execute on function
 -- resource, workload, brokerage, instance: worlds and configuration
 grant execute on function
   resource.store, resource.dump, resource.store_config, resource.dump_config, resource.set_config,
-  resource.set_config_everywhere, workload.store, workload.dump, workload.set_replica, workload.digest_input,
-  workload.digest_loaded_input, brokerage.store, brokerage.dump, instance.store, instance.dump,
+  resource.set_config_everywhere, workload.store, workload.store_files, workload.dump, workload.set_replica,
+  workload.digest_input, workload.digest_loaded_input, brokerage.store, brokerage.dump, instance.store, instance.dump,
   brokerage.refresh_statistics
   to broker_operator;
 grant execute on function

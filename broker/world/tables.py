@@ -27,11 +27,51 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
     schema, table = part.table.split(".")
     parents = None if part.parents is None else json_text(part.parents)
     for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
-        rows = json_text(part.rows[start : start + _ROWS_A_CALL])
+        some = part.rows[start : start + _ROWS_A_CALL]
+        if part.table == "workload.dataset_file" and part.parents is not None and _are_plain(some):
+            if parents is not None:
+                connection.execute("select workload.store(%s, %s, '[]', %s::jsonb)", (setup, table, parents))
+                parents = None
+            columns = [_array([row.get(name, default) for row in some]) for name, default in _FILE.items()]
+            query = "select workload.store_files(%s, %s::text[], %s::int[], %s::text[], %s::bigint[], %s::bigint[])"
+            connection.execute(query, (setup, *columns))
+            continue
+        rows = json_text(some)
         if rows != "[]" or parents is not None:
             query = f"select {schema}.store(%s, %s, %s::jsonb, %s::jsonb, %s)"
             connection.execute(query.encode(), (setup, table, rows, parents, merge))
         parents = None
+
+
+_FILE = {"dataset": None, "position": None, "lfn": None, "size": 0, "nevents": 0}
+"""The columns of a plain file, with their defaults."""
+
+_PLAIN = re.compile(r"[!#-\[\]-~]{1,250}")
+"""The name of a plain file or of its dataset: printable ASCII without a blank, a quote and a backslash."""
+
+_MOST = 10**15  # of the size and the events of a plain file
+
+
+def _are_plain(files: Sequence[Row]) -> bool:
+    """Whether the values of files need no check by the database, whose errors name the value."""
+    return (
+        bool(files)
+        and all(
+            row.keys() <= _FILE.keys()
+            and type(row.get("size", 0)) is int
+            and type(row.get("nevents", 0)) is int
+            and 0 <= row.get("size", 0) < _MOST
+            and 0 <= row.get("nevents", 0) < _MOST
+            and _PLAIN.fullmatch(row["lfn"])
+            for row in files
+        )
+        and all(_PLAIN.fullmatch(dataset) for dataset in {row["dataset"] for row in files})
+    )
+
+
+def _array(column: list[Any]) -> str:
+    """The text of a PostgreSQL array of numbers or plain names, which psycopg makes in seconds for 100,000 files."""
+    return "{" + ",".join([f'"{entry}"' for entry in column]) + "}"
 
 
 def _read_texts(connection: Connection, part: Part) -> Part:

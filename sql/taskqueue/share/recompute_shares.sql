@@ -23,14 +23,16 @@ begin
   insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- skipped TaskQueues are left for the next call
   select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
-  with changed as (
+  with s as materialized (  -- otherwise it may be computed again for each TaskQueue, without statistics
+    select i.*, o as old
+      from taskqueue.share_of_task_queue(p_setup, p_group) i
+      join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i.task_queue_id
+     where i.task_queue_id = any (v_locked)
+       and (o.priority, o.mean_weight, o.siblings) <> (i.priority, i.mean_weight, i.siblings)
+     limit p_most
+  ), changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight, siblings = s.siblings
-      from (select i.*, o as old
-              from taskqueue.share_of_task_queue(p_setup, p_group) i
-              join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i.task_queue_id
-             where i.task_queue_id = any (v_locked)
-               and (o.priority, o.mean_weight, o.siblings) <> (i.priority, i.mean_weight, i.siblings)
-             limit p_most) s
+      from s
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id
     returning q.task_queue_id, s.old, q as new,
               q.is_open and taskqueue.weight_class_of(q.priority, q.siblings)

@@ -592,3 +592,20 @@ def test_the_digest_agrees_with_the_model_on_a_synthetic_grid(db: Connection) ->
         expected = (case.events_per_job, case.input_bytes_per_job, case.all_events)
         assert exact == [len(sizes), sum(sizes.values()), case.largest_job.jobs, *expected]
         assert input_mb == pytest.approx(float(case.input_mb_per_job), rel=1e-12)
+
+
+@pytest.mark.parametrize("odd", [
+    {"lfn": "é"}, {"lfn": 'a"b'}, {"lfn": "a\\b"}, {"lfn": "{a,b}"}, {"lfn": "null"}, {"lfn": "x" * 300},
+    {"size": 2**40}, {"start_event": 5}, {"size": None}, {"nevents": 10**14},
+], ids=str)  # fmt: skip
+def test_files_of_every_shape_are_stored_as_they_are(db: Connection, odd: dict[str, Any]) -> None:
+    """Plain files go a shorter way, in place of the files that the dataset had before."""
+    plain = [{"lfn": f"f{n}", "size": n, "nevents": 2 * n} for n in range(3)]
+    odder = {"lfn": "odd", "size": 7, "nevents": 8, **odd}
+    query = """select lfn, size, nevents, start_event from workload.dataset_file
+                where setup = 'w' and dataset = %s order by position"""
+    for given in ([*plain, odder], plain[:2], [odder, {"lfn": "few"}]):
+        world.load(db, [{"setup": "w", "datasets": {"d": {"files": given}, "plain": {"files": plain}}}])
+        expected = [(f["lfn"], f.get("size", 0), f.get("nevents", 0), f.get("start_event")) for f in given]
+        assert db.execute(query, ["d"]).fetchall() == expected
+        assert db.execute(query, ["plain"]).fetchall() == [(f["lfn"], f["size"], f["nevents"], None) for f in plain]

@@ -74,7 +74,7 @@ OPERATOR = (
         refuse_submitted_ids
     history: sample
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
-    workload: store dump set_replica digest_input digest_loaded_input fold_counts correct_counts
+    workload: store store_files dump set_replica digest_input digest_loaded_input fold_counts correct_counts
     brokerage: store dump refresh_statistics require_few_jobs broker broker_analysis broker_jobs broker_tasks classify
         open_run broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule remove_rule
         set_settings begin_trial end_trial maintain find_reasons keep_what_if
