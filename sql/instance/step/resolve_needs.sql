@@ -19,11 +19,11 @@ begin
     exception when sqlstate 'PB001' or numeric_value_out_of_range then
       v_step.fault := left(sqlerrm, 1000);
     end;
-    select coalesce(v_step.fault, format('%s comes to %s, an expression gives 0 or more, less than %s', x.need,
-                                         resource.shown(to_jsonb(x.value)), x.bound))
+    select coalesce(v_step.fault, format('%s comes to %s, an expression gives 0 or more, less than 1e%s %s', x.need,
+                                         resource.shown(to_jsonb(x.value)), x.digits, x.unit))
       into v_step.fault
-      from (values ('cpu', v_step.cpu, '1e9 cores'), ('ram', v_step.ram, '1e15 MB')) x (need, value, bound)
-     where v_step.fault is not null or x.value between 0 and split_part(x.bound, ' ', 1)::numeric - 1 is false
+      from (values ('cpu', v_step.cpu, 9, 'cores'), ('ram', v_step.ram, 15, 'MB')) x (need, value, digits, unit)
+     where v_step.fault is not null or x.value between 0 and 10::numeric ^ x.digits - 1 is false
      limit 1;
     if v_step.fault is not null then
       v_step.cpu := case when v_step.cpu_expression is null then v_step.cpu end;
