@@ -21,6 +21,15 @@ begin
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  select format('limit %s of site %s counts jobs of CPUTime %s', l.limit_id, l.site, l.value) into v_wrong
+    from taskqueue.site_limit l
+   where l.setup = p_setup and l.attribute = 'CPUTime' and l.value <> all (p_buckets::text[])
+   order by l.limit_id
+   limit 1;
+  if found then
+    raise exception '%, which would be no bucket', v_wrong
+      using errcode = 'PB005', hint = 'Keep the bucket, or remove the limit first: taskqueue.clear_limit.';
+  end if;
   delete from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <> all (p_buckets);
   insert into taskqueue.cpu_bucket (setup, cpu_time)
   select distinct p_setup, b
@@ -46,4 +55,5 @@ end $$;
 
 comment on function taskqueue.set_cpu_buckets(text, bigint[]) is
   'Sets the CPU buckets of a setup (seconds) and moves its TaskQueues to them, merging those that become equal; '
-  'returns how many TaskQueues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'returns how many TaskQueues changed their bucket. Errors: PB001, PB002 (setup not granted), PB005 (a limit counts '
+  'jobs of a bucket that would go), PB006 (busy).';

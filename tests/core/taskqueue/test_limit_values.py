@@ -46,3 +46,15 @@ def test_a_memory_tag_that_stays_a_tag_can_be_limited(q: Calls) -> None:
     q.insert(1, Tags=["4GB"])
     q.running_limit("Tags", "4GB", 0)
     assert q.match(**{**OFFER, "Tag": "4GB"}) is None
+
+
+def test_a_bucket_that_a_limit_counts_stays(q: Calls) -> None:
+    q.running_limit("CPUTime", "500", 0)
+    before = q.rows("select cpu_time from taskqueue.cpu_bucket order by 1")
+    error = q.error_of(lambda: q.call("set_cpu_buckets", [100, 1000]))
+    assert error.sqlstate == "PB005"
+    assert "of site S counts jobs of CPUTime 500" in str(error.diag.message_primary)
+    assert q.rows("select cpu_time from taskqueue.cpu_bucket order by 1") == before
+    q.call("set_cpu_buckets", [500, 1000])
+    q.call("clear_limit", "running", "S", None, "CPUTime", "500")
+    q.call("set_cpu_buckets", [100, 1000])
