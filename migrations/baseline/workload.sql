@@ -189,7 +189,7 @@ create table workload.task (
   --: Number of files per merge job; null counts as 1.
   n_files_per_merge_job  bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15)
     constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
-  --: Events per job; with nFilesPerJob, events of each of so many cuts that make a job.
+  --: Events per job; with nFilesPerJob, events of each of the nFilesPerJob cuts that make a job.
   n_events_per_job       bigint check (n_events_per_job > -1e15 and n_events_per_job < 1e15)
     constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
   --: Events that a job shall have, in equal cuts of each file (tgtNumEventsPerJob).

@@ -12,5 +12,5 @@ exception when others then
 end $$;
 
 comment on function lifecycle.guarded_condition(text, lifecycle.timeout_facts) is
-  'What a condition, given by the quoted name of its function, says of a job: null if it holds, the reason why not, or '
-  'its error.';
+  'The verdict of a condition, given by the quoted name of its function, on a job: null if it holds, otherwise the '
+  'reason why it does not hold, or its error.';

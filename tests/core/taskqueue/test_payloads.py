@@ -11,6 +11,7 @@ from broker import world
 from broker.errors import BrokerError
 from tests.calls import Calls, Connect, Connection, refused
 from tests.core.lifecycle import grids
+from tests.core.oracle.job_size import cut
 
 pytestmark = pytest.mark.slow
 
@@ -228,10 +229,10 @@ def test_keys_of_the_payload_win_and_a_payload_that_is_no_object_stays(q: Calls)
 
 
 def test_an_inserted_job_has_no_payload_of_a_task(q: Calls) -> None:
-    """This also holds where a job of the task was loaded with its id later."""
+    """This also holds where a job of the task has its id, which a load refuses."""
     insert(q, 7)
     grids.load(q.connection, q.setup, tasks=[{"id": 1, "payload": TASK}])
-    world.load(q.connection, [{"jobs": [{"id": 7, "task": 1, "queue": "QA", "status": "defined"}]}], setup=q.setup)
+    q.rows("insert into workload.job (setup, job_id, task_id) values (%s, 7, 1) returning job_id", q.setup)
     assert q.value("select workload.payload_of_task(%s, 7)", q.setup) == TASK | {"taskID": 1}
     assert q.call("own_payload", 7) is None
     [(job_id, attempt, payload)] = match_many(q)
@@ -248,26 +249,28 @@ def test_the_payload_of_a_job_comes_before_that_of_its_task(q: Calls) -> None:
     assert q.call("own_payload", job_id) == BODY
 
 
-@pytest.mark.parametrize("split", [{"nFilesPerJob": 1}, {"nFilesPerJob": 2}, {"nFilesPerJob": 4}, {}])
+@pytest.mark.parametrize("split", [
+    {"nFilesPerJob": 1}, {"nFilesPerJob": 2}, {"nFilesPerJob": 4}, {}, {"nEventsPerJob": 4}, {"tgtNumEventsPerJob": 5},
+], ids=str)  # fmt: skip
 def test_files_of_a_part_are_those_that_a_job_reads(q: Calls, split: dict[str, int]) -> None:
-    """They are those of job_file: datasets side by side, each name once, no pseudo datasets, positions with gaps."""
+    """Datasets lie side by side, each name counts once, no pseudo dataset counts, and positions may have gaps."""
     files = [{"lfn": f"x{n}"} for n in range(1, 4)]
     datasets = {
         "side": {"files": [*files, {"lfn": "f2"}, {"lfn": "f6"}]},
         "none": {"type": "pseudo_input", "files": [{"lfn": f"p{n}"} for n in range(9)]},
     }
     for merging in (False, True):
-        one = grids.grid([{"id": 1, "input": ["data", "none", "side"], "split": split, "is_merging": merging}])
+        task = {"id": 1, "input": ["data", "none", "side"], "split": split, "is_merging": merging}
+        one = grids.grid([task])
         one["datasets"] |= datasets
         world.load(q.connection, [one], setup=q.setup)
         q.rows("update workload.dataset_file set position = 10 * position where dataset = 'side' returning 1")
-        expected = q.rows(
-            """select number, array_agg(lfn order by place) from (
-                 select number, lfn, min(("position", place)) as place
-                   from workload.job_file(%s, array[1]) where not is_pseudo group by number, lfn) f
-                group by number order by number""",
-            q.setup,
-        )
+        read = [one["datasets"][name]["files"] for name in ("data", "side")]
+        expected = []
+        for number, job in enumerate(cut(task, read), 1):
+            names = [read[0][place]["lfn"] for place in job.primary]
+            names += [read[1][place]["lfn"] for place in job.side if place < len(read[1])]
+            expected.append((number, list(dict.fromkeys(names))))
         query = "select n, workload.files_of_part(%s, 1, n) from generate_series(1, %s) n"
         assert q.rows(query, q.setup, len(expected)) == expected
         nothing = [(1, 99), (1, None), (2, 1)]
