@@ -68,7 +68,7 @@ def test_an_export_given_as_a_world_is_named(db: Connection, given: str) -> None
     assert caught.value.hint == f"broker load --{given} FILE"
 
 
-@pytest.mark.parametrize("export", EXPORTS.keys() - {"job-counts"})  # whose names are all names of queues
+@pytest.mark.parametrize("export", sorted(EXPORTS.keys() - {"job-counts"}))  # whose names are all names of queues
 @pytest.mark.parametrize("form", [lambda row: {"a": row}, lambda row: [{"identifier": "a", **row}]])
 def test_a_foreign_file_is_told_from_one_with_a_bad_record(db: Connection, export: str, form: Any) -> None:
     with pytest.raises(errors.BadRequest, match=f"this is not {EXPORTS[export].what}: it has none of"):
