@@ -60,7 +60,7 @@ NOT_TRIED = {
     "of loops, by tests/core/lifecycle and tests/core/cli": "lead stand_down forget_loop",
     "as another that is tried": """
         insert_counted match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
-        make_isolated_setup compute_classes""",
+        make_isolated_setup compute_classes store_files""",
     "of a front, by tests/cluster": "note_shard",
 }
 
