@@ -11,10 +11,14 @@ language sql stable as $$
                     from workload.files_of_parts(p_setup, p_task_id, p_numbers) f
                    group by f.at
                   union all
-                  select o.at, null, null, null, coalesce(p.events, (p.last_file - p.first_file + 1) * e.nevents)
-                    from unnest(p_numbers) with ordinality o(number, at)
-                    left join lateral workload.part_of_task(p_setup, p_task_id, o.number) p on true
-                    left join lateral workload.equal_files(p_setup, p_task_id) e on true) x
+                  select o.at, null, null, null, null from unnest(p_numbers) with ordinality o(number, at)
+                  union all
+                  select p.at, null, null, null, coalesce(p.events, (p.last_file - p.first_file + 1) * e.nevents)
+                    from workload.parts_of_task(p_setup, p_task_id, p_numbers) p
+                    left join workload.equal_files(p_setup, p_task_id) e on true
+                   where (select workload.files_per_job(t) is null from workload.task t
+                           where t.setup = p_setup and t.task_id = p_task_id)
+                      or exists (select from workload.equal_files(p_setup, p_task_id))) x
            group by x.at) s
 $$;
 
