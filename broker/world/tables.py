@@ -46,7 +46,7 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
 _FILE = {"dataset": None, "position": None, "lfn": None, "size": 0, "nevents": 0}
 """The columns of a plain file, with their defaults."""
 
-_PLAIN = re.compile(r"[!#-\[\]-~]{1,250}")
+_PLAIN = re.compile(r"[!#-\[\]-}]{1,250}")
 """The name of a plain file or of its dataset: printable ASCII without a blank, a quote and a backslash."""
 
 _MOST = 10**15  # of the size and the events of a plain file
@@ -70,7 +70,7 @@ def _are_plain(files: Sequence[Row]) -> bool:
 
 
 def _array(column: list[Any]) -> str:
-    """The text of a PostgreSQL array of numbers or plain names, which psycopg makes in seconds for 100,000 files."""
+    """The text of a PostgreSQL array of numbers or plain names; psycopg itself needs seconds for 100,000 files."""
     return "{" + ",".join([f'"{entry}"' for entry in column]) + "}"
 
 

@@ -84,7 +84,7 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
             require(str, f"{at}.lfn", row.get("lfn"))
             if row["lfn"] in lfns:
                 raise BadRequest(
-                    f"{at}.lfn is {row['lfn']}, which stands here twice", "name each file once: it makes jobs"
+                    f"{at}.lfn is {row['lfn']}, which is given twice", "name each file once: it makes jobs"
                 )
             lfns.add(row["lfn"])
             files.append({"dataset": dataset, "position": place, **row})

@@ -108,8 +108,7 @@ create table brokerage.task_state (
   assigned_jobs bigint default 0 check (assigned_jobs > -1e15 and assigned_jobs < 1e15),  --: Jobs assigned so far.
   --: Broker that decided the task last: production_job, analysis_job or production_task.
   algorithm     text not null default 'production_job',
-  --: When rule user-cap or user-throttle last throttled the task; null after a decision by any rule but these and
-  --: user-release.
+  --: When rule user-cap or user-throttle last throttled the task. Any other decision but one by user-release clears it.
   throttled_at  timestamptz,
   primary key (setup, task_id, algorithm)
 );
@@ -421,7 +420,7 @@ create type brokerage.task_facts as (
   task_class int,  --: Class of the task: 2 S, 1 A, 0 B, -1 C; null if not evaluated.
   rem_slots_a float8,  --: Slots left to the user until class A ends; null if the user was not evaluated.
   user_usage_threshold_a float8,  --: USER_USAGE_THRESHOLD_A (slots).
-  throttled_at timestamptz,  --: When the caps of its user or group throttled it; null if it is not throttled so.
+  throttled_at timestamptz,  --: When the caps of its user or group throttled it; null if they did not.
   --: The whole configuration in force in the setup, for rules of your own: an object with a value for each
   --: component:KEY or KEY.
   config jsonb,

@@ -16,7 +16,8 @@ create table workload.dataset (
   distributed boolean default false,  --: Whether the files are spread over several storages, none of which has all.
   --: Number of files of a pseudo dataset whose files are equal and have no rows; null = the rows of dataset_file.
   nfiles      bigint check (nfiles > -1e15 and nfiles < 1e15) constraint dataset_nfiles_allowed check (nfiles >= 0)
-    constraint dataset_nfiles_of_pseudo_dataset check (nfiles is null or type in ('pseudo_input', 'pp_input')),
+    constraint dataset_nfiles_of_pseudo_dataset
+    check (nfiles is null or type is not null and type in ('pseudo_input', 'pp_input')),
   --: Events of each of these files.
   nevents     bigint check (nevents > -1e15 and nevents < 1e15) constraint dataset_nevents_allowed check (nevents >= 0),
   constraint dataset_events_allowed check (nfiles::numeric * nevents < 1e15),
@@ -189,7 +190,7 @@ create table workload.task (
   --: Number of files per merge job; null counts as 1.
   n_files_per_merge_job  bigint check (n_files_per_merge_job > -1e15 and n_files_per_merge_job < 1e15)
     constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
-  --: Events per job; with nFilesPerJob, events of each of the nFilesPerJob cuts that make a job.
+  --: Events per job; with nFilesPerJob, the events of a cut: a job is nFilesPerJob cuts.
   n_events_per_job       bigint check (n_events_per_job > -1e15 and n_events_per_job < 1e15)
     constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
   --: Events that a job shall have, in equal cuts of each file (tgtNumEventsPerJob).
@@ -227,8 +228,9 @@ create table workload.task (
   sites_used             text[] default '{}',  --: Queues to which jobs of the task have gone.
   resource_types_at      jsonb default '{}',  --: Resource types of the task's jobs by queue.
   task_classified        timestamptz,  --: When task_class was set; null = it does not expire.
-  --: The split rules by which the input was cut when the first job was made, as workload.cutting; null = no job yet.
+  --: The split rules by which the input was cut when the first job was assigned (workload.cutting); null = no job yet.
   cutting                jsonb constraint task_cutting_allowed check (jsonb_typeof(cutting) = 'object'
+    and cutting ?| '{files,target,bytes}'::text[] and (cutting ? 'files' or not cutting ? 'events')
     and cutting - '{files,most_files,events,target,bytes,output_per_event,output_per_mb,work}'::text[] = '{}'
     and not jsonb_path_exists(cutting, '$.* ? (@.type() != "number" || @ < 0 || @ >= 1e30)')
     and not jsonb_path_exists(cutting - '{bytes,output_per_event,output_per_mb,work}'::text[],
@@ -278,7 +280,7 @@ create type workload.file_group as (
   events bigint,  --: Events of each; 0 = not known.
   mb float8,  --: MB of each; a file of size 0 counts as 1.
   bytes bigint,  --: Bytes of each.
-  side bigint  --: Bytes of the files of all other datasets that stand at the same place.
+  side bigint  --: Bytes of the files of all other datasets at the same place.
 );
 
 --: A run of equal jobs (workload.input_run), with the largest of them.

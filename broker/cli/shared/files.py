@@ -57,7 +57,7 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
         yield stream
 
 
-_JDL = re.compile(r"^[\[\s]*[\w.+]+\s*=", re.MULTILINE)
+_JDL = re.compile(r"^[\[ \t]*[\w.+]+[ \t]*=", re.MULTILINE)
 """A line of a JDL, or of a submit file of HTCondor."""
 
 

@@ -25,7 +25,7 @@ def of_vo(
     connection: Connection, name: str, value: Any, setup: str, tenant: str | None
 ) -> tuple[dict[str, Row], list[str]]:
     """The rows of one VO and those for every VO, as far as rules read them, by component:KEY; and the others, in words.
-    Raises BadRequest if no VO can be chosen, or a row stands twice."""
+    Raises BadRequest if no VO can be chosen, or a row is given twice."""
     data = data_of(name, value)
     rows = [
         {key.lower(): entry for key, entry in row.items()} if isinstance(row, dict) else {}
@@ -51,7 +51,7 @@ def of_vo(
             of_others.append(record)
         else:
             if before and before["vo"] == of:
-                raise BadRequest(f"{name}: {record} stands here twice", "leave the newer one")
+                raise BadRequest(f"{name}: {record} is given twice", "leave the newer one")
             of_others += [record] if before else []
             found[record] = {**row, "vo": of, "setup": setup}
     return found, [

@@ -53,7 +53,7 @@ def tasks(name: str, value: Any) -> Made:
     for where, task_id, row, given, listed in _given(name, data_of(name, value)):
         parameters = given if row is not None else _refined(given)
         if task_id in made:
-            raise BadRequest(f"{name}: task {task_id} stands here twice", "leave the newer one")
+            raise BadRequest(f"{name}: task {task_id} is given twice", "leave the newer one")
         task: Row = {"id": task_id}
         if row is None:
             task |= _NEW_TASK

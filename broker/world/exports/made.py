@@ -72,7 +72,7 @@ def number(where: str, value: Any) -> int | float | None:
 def once(name: str, record: str, seen: set[str]) -> None:
     """Refuse a record that stands in an export twice; seen: those before it."""
     if record in seen:
-        raise BadRequest(f"{name}: {record} stands here twice", "leave the newer one")
+        raise BadRequest(f"{name}: {record} is given twice", "leave the newer one")
     seen.add(record)
 
 

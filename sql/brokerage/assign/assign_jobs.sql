@@ -16,6 +16,13 @@ begin
        from brokerage.assignment a
       where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
   else
+    if p_run.algorithm <> 'production_task' then
+      perform workload.fix_cutting(p_run.setup,
+                                   array(select distinct a.task_id from brokerage.assignment a
+                                          where a.setup = p_run.setup and a.run_id = p_run.run_id
+                                            and a.task_id = any (p_task_ids)),
+                                   brokerage.base_profile(p_run.profile) <> 'documented');
+    end if;
     insert into brokerage.live_counter (setup, queue, jobs, counted_at)
     select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
       from brokerage.assignment a

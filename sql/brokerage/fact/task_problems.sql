@@ -9,14 +9,14 @@ language sql stable as $$
       from workload.task t
      where t.setup = p_setup and t.task_id = any (p_task_ids)
   ), architecture as materialized (
-    select a.architecture, brokerage.architecture_problem(a.architecture) as problem
+    select a.architecture, brokerage.architecture_problem(a.architecture, p_base_profile) as problem
       from (select distinct t.architecture from task t) a
   )
   select t.task_id, p.problem
     from task t
     left join architecture a on a.architecture = t.architecture
    cross join lateral (
-     select coalesce('architecture: ' || a.problem,
+     select coalesce(a.problem,
                      case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end,
                      case when p_base_profile <> 'documented' and p_algorithm = 'analysis_job' then
                        (select format('%s: the pattern %s is %s', s.field, to_json(n.name), x.problem)

@@ -4,11 +4,11 @@ declare
   v_task record;
 begin
   perform resource.identify(p_setup);
-  select i.task_id, i.jobs, s.most_jobs
+  select i.task_id, greatest(i.jobs, i.jobs_by_output) as jobs, s.most_jobs
     into v_task
     from workload.input_digest i
     join brokerage.setting_in_force s on s.setup = i.setup
-   where i.setup = p_setup and i.jobs > s.most_jobs
+   where i.setup = p_setup and greatest(i.jobs, i.jobs_by_output) > s.most_jobs
      and (i.task_id = any (p_task_ids)
           or i.task_id in (select d.task_id from workload.task_dataset d
                             where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)))

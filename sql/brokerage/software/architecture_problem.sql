@@ -1,7 +1,7 @@
 -- An unreadable text never stops a batch: its task gets this error before the rules run. The CPU that sw_platform
 -- implies may be a fragment of a regular expression; this is no error, since such a fragment equals only itself. A
--- condition on a GPU that satisfies_version cannot read would fit no GPU.
-create or replace function brokerage.architecture_problem(p_architecture text) returns text
+-- condition on a GPU that satisfies_version cannot read would fit no GPU; documented reads no such condition.
+create or replace function brokerage.architecture_problem(p_architecture text, p_base_profile text) returns text
 language plpgsql stable as $$
 declare
   v_json jsonb;
@@ -22,7 +22,7 @@ begin
     if v_problem is not null then
       return 'architecture: ' || v_problem;
     end if;
-    v_problem := brokerage.architecture_problem(v_json ->> 'encoded_platform');
+    v_problem := brokerage.architecture_problem(v_json ->> 'encoded_platform', p_base_profile);
     if v_problem is not null then
       return v_problem;
     end if;
@@ -41,7 +41,7 @@ begin
   v_problem := (
     select format('architecture: gpu %s is %s, not a comparison such as %s', k.key, v_gpu ->> k.key, k.example)
       from (values ('vram', '>=20000 (MB)'), ('version', '>=12.4'), ('driver_version', '>=575.1')) k(key, example)
-     where v_gpu ->> k.key !~ '^([=!><]=|[><]) *[0-9]{1,18}([.][0-9]{1,18})* *$'
+     where p_base_profile <> 'documented' and v_gpu ->> k.key !~ '^([=!><]=|[><]) *[0-9]{1,18}([.][0-9]{1,18})* *$'
      limit 1);
   if v_problem is not null then
     return v_problem;
@@ -52,6 +52,7 @@ begin
            limit 1);
 end $$;
 
-comment on function brokerage.architecture_problem(text) is
+comment on function brokerage.architecture_problem(text, text) is
   'The reason why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, a condition '
-  'on a GPU that is no comparison with a number, or an invalid regular expression; null if it can be used.';
+  'on a GPU that is no comparison with a number (panda2026), or an invalid regular expression; null if it can be '
+  'used.';

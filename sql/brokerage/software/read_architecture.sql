@@ -3,7 +3,7 @@
 create or replace function brokerage.read_architecture(p_architecture text, p_base_profile text) returns jsonb
 language plpgsql stable as $$
 declare
-  v_problem text := brokerage.architecture_problem(p_architecture);
+  v_problem text := brokerage.architecture_problem(p_architecture, p_base_profile);
   v_json jsonb;
   v_platform text;
   v_cpu text;

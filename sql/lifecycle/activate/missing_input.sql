@@ -36,9 +36,13 @@ set plan_cache_mode = force_custom_plan as $$
        cross join lateral unnest(int8multirange(int8range(1, l.files + 1)) - l.there) m(ranks)
        cross join lateral (select least(upper(m.ranks) - 1, max(k.primary_files)) from workload.input_digest k
                             where k.setup = p_setup and k.task_id = l.task_id) u(last)
-       cross join lateral (select lower(m.ranks), u.last where l.is_main
+       cross join lateral (select l.is_main or not exists (
+                                    select from workload.input_run i
+                                     where i.setup = p_setup and i.task_id = l.task_id and not i.by_output
+                                       and (i.file_events is not null or i.first_event > 0))) w(is_whole)
+       cross join lateral (select lower(m.ranks), u.last where w.is_whole
                            union all
-                           select g, g from generate_series(lower(m.ranks), u.last) g where not l.is_main)
+                           select g, g from generate_series(lower(m.ranks), u.last) g where not w.is_whole)
                           r(first, last)
        where l.files_per_job is null and (l.task_id, l.queue) not in (select s.task_id, s.queue from sharing s)
       union all

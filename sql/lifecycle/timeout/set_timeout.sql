@@ -1,4 +1,4 @@
--- The timeouts of the setup are judged once before the row is kept, so that no watch meets a condition that fails.
+-- The timeouts of the setup are judged once before the row is kept, so a condition that cannot be called is refused.
 create or replace function lifecycle.set_timeout(p_setup text, p_rule text, p_changes jsonb) returns void
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare

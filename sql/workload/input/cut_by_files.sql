@@ -9,8 +9,8 @@ language sql immutable rows 2 as $$
       from unnest(p_groups) with ordinality u(files, events, mb, bytes, side, at)
   ), largest as (
     select max(j.events) as events, max(j.mb) as mb, max(j.bytes) as bytes
-      from (select sum(p.files::numeric * p.events)::bigint as events, sum(p.files * p.mb) as mb,
-                   sum(p.files::numeric * p.bytes)::bigint as bytes
+      from (select least(sum(p.files::numeric * p.events), 9e18)::bigint as events, sum(p.files * p.mb) as mb,
+                   least(sum(p.files::numeric * p.bytes), 9e18)::bigint as bytes
               from (select g.before / p_files as job, least(g.files, p_files - g.before % p_files) as files, g.events,
                            g.mb, g.bytes
                       from grouped g

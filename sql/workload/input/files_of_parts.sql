@@ -21,7 +21,7 @@ language sql stable as $$
       from workload.parts_of_task(p_setup, p_task_id, p_numbers) p
      cross join (values (true), (false)) x(is_main)
      cross join lateral generate_series(p.first_file + case when not x.is_main and p.first_event > 0 then 1 else 0 end,
-                                        least(p.last_file, (select max(f.place) from file f))) g(place)
+                                        least(p.last_file, coalesce((select max(f.place) from file f), 0))) g(place)
      where (select t.files is null from task t)
   )
   select o.at, f.is_main, f.is_pseudo, f.lfn, f.size, f.nevents

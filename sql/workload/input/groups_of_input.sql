@@ -4,12 +4,13 @@ create or replace function workload.groups_of_input(p_setup text, p_task_id bigi
 returns table (groups workload.file_group[])
 language sql stable rows 1 as $$
   with input as materialized (
-    select d.dataset, d.position = min(d.position) over () as is_main, s.nfiles, coalesce(s.nevents, 0) as nevents
+    select d.dataset, d.position, d.position = min(d.position) over () as is_main, s.nfiles,
+           coalesce(s.nevents, 0) as nevents
       from workload.task_dataset d
       left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
      where d.setup = p_setup and d.task_id = p_task_id and d.direction = 'input'
   ), file as materialized (
-    select i.is_main, row_number() over (partition by i.dataset order by f.position) as place,
+    select i.is_main, row_number() over (partition by i.position order by f.position) as place,
            coalesce(f.size, 0) as size, coalesce(f.nevents, 0) as nevents
       from input i
       join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset

@@ -1,5 +1,5 @@
 -- See workload.cut_input. Where cuts continue in the next file, the number of files of a job changes with the place of
--- its first event in a file, which repeats after a period of jobs. The largest of 100,000 jobs is looked for; if there
+-- its first event in a file, which repeats after a period of jobs. The largest of 1,000 jobs is looked for; if there
 -- are more, that of a whole period is taken.
 create or replace function workload.runs_of_group(
   p_group workload.file_group, p_kind int, p_number bigint, p_file bigint, p_taken bigint, p_events bigint,
@@ -29,11 +29,11 @@ begin
         into v_run.most_mb, v_run.most_bytes
         from (select p.place, least((p.place + p_events - 1) / p_group.events + 1, p_group.files) as files
                 from (select ((v_run.first_event + i::numeric * p_events) % p_group.events)::bigint
-                        from generate_series(0, least(v_run.jobs, v_period, 100000) - 1) i
+                        from generate_series(0, least(v_run.jobs, v_period, 1000) - 1) i
                       union all
                       select p_group.events - p_group.events / v_period + v_run.first_event
                                                                           % (p_group.events / v_period)
-                       where least(v_run.jobs, v_period) > 100000) p(place)) n;
+                       where least(v_run.jobs, v_period) > 1000) p(place)) n;
     end if;
     v_open.most_events := v_all - p_taken - v_run.jobs * p_events;
     v_open.first_file := p_file + (v_all - v_open.most_events) / p_group.events;

@@ -456,3 +456,20 @@ def test_an_algorithm_without_rules_is_refused(db: psycopg.Connection[Any], call
         db.execute(f"select * from brokerage.{call}", ["production"])
     assert caught.value.sqlstate == "PB001"
     assert "Algorithms are analysis_job, production_job, production_task;" in (caught.value.diag.message_hint or "")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_all_jobs_that_the_profile_counts_are_assigned(db: Connection, *, elsewhere: bool) -> None:
+    """Output counts in panda2026 and makes five jobs instead of two; the jobs are made here or elsewhere."""
+    task = {"id": 1, "split": {"nGBPerJob": 5}, "out_disk_count": 1, "out_disk_unit": "MB", "work_disk_count": 1}
+    one = _world([task])
+    one["datasets"]["data"]["files"] = [{"lfn": f"f{n}", "size": 2**30} for n in range(10)]
+    world.load(db, [one], setup="w")
+    if elsewhere:
+        db.execute(ELSEWHERE, ["w"])
+    assert numbers(db, "select jobs from workload.input_digest where setup = 'w'") == [2]
+    for _ in range(4):
+        _call(db, "w", profile="panda2026")
+        db.execute("select resource.set_clock('w', resource.clock('w') + interval '2 hours')")
+    assert numbers(db, "select assigned_jobs from brokerage.task_state where setup = 'w'") == [5]
+    assert numbers(db, "select jobs from brokerage.task_due_state where algorithm = 'production_job'") == [5]

@@ -11,7 +11,7 @@ FILES = [{"lfn": "raw.a"}, {"lfn": "raw.b"}]
 
 
 @pytest.mark.parametrize(("dataset", "error", "hint"), [
-    ({"files": [{"lfn": "raw.a"}, {"lfn": "raw.a"}]}, "datasets.d.files[1].lfn is raw.a, which stands here twice", ""),
+    ({"files": [{"lfn": "raw.a"}, {"lfn": "raw.a"}]}, "datasets.d.files[1].lfn is raw.a, which is given twice", ""),
     ({"files": FILES, "replicas": {"S": {"lfns": ["raw.a", "raw.c"]}}},
      "datasets.d.replicas.S.lfns names raw.c, which is not a file of the dataset", "the nearest is raw."),
 ])  # fmt: skip

@@ -194,7 +194,7 @@ def test_a_vo_that_cannot_be_chosen_is_refused(db: Connection) -> None:
     with pytest.raises(errors.BadRequest, match="no rows of VO atlas") as caught:
         exports.load(db, "gdpconfig", rows, tenant="atlas")
     assert caught.value.hint == "it has those of epic, wlcg"
-    with pytest.raises(errors.BadRequest, match=f"{CAP} stands here twice"):
+    with pytest.raises(errors.BadRequest, match=f"{CAP} is given twice"):
         exports.load(db, "gdpconfig", [row(CAP), row(CAP, "9")])
 
 

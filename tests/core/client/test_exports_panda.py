@@ -212,7 +212,7 @@ def test_a_task_keeps_what_its_export_does_not_name(db: Connection) -> None:
     [
         (PARAMETERS, "names no task"),
         ({"success": False, "message": "Task not found", "data": None}, 'without success: "Task not found"'),
-        ([ROW, ROW], "task 41000001 stands here twice"),
+        ([ROW, ROW], "task 41000001 is given twice"),
         ([7], r"jedi-tasks\[0\] is 7, not an object"),
         ({"7": PARAMETERS | {"nEventsPerJob": [1]}}, r"jedi-tasks.7.nEventsPerJob is \[1\]"),
         (ROW | {"splitRule": "NF=two"}, "splitRule.nFilesPerJob is"),

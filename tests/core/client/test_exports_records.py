@@ -176,14 +176,14 @@ FILE = {"scope": "mc", "name": "f", "rses": {}, "parents": ["mc:in"]}
 @pytest.mark.parametrize(
     ("export", "value", "named"),
     [
-        ("cric-queues", [QUEUE | {"name": "Q"}] * 2, "Q stands here twice"),
-        ("cric-sites", [{"name": "A", "datapolicies": []}] * 2, "A stands here twice"),
-        ("rucio-datasets", [REPLICA] * 2, "replica of in at D.* stands here twice"),
-        ("rucio-datasets", [REPLICA, REPLICA | {"scope": "mc2"}], "whatever its scope, stands here twice"),
-        ("rucio-replicas", [FILE] * 2, "file f of in stands here twice"),
+        ("cric-queues", [QUEUE | {"name": "Q"}] * 2, "Q is given twice"),
+        ("cric-sites", [{"name": "A", "datapolicies": []}] * 2, "A is given twice"),
+        ("rucio-datasets", [REPLICA] * 2, "replica of in at D.* is given twice"),
+        ("rucio-datasets", [REPLICA, REPLICA | {"scope": "mc2"}], "whatever its scope, is given twice"),
+        ("rucio-replicas", [FILE] * 2, "file f of in is given twice"),
         ("rucio-replicas", [FILE, FILE | {"name": "g", "parents": ["mc2:in"]}], "dataset in in two scopes"),
         ("rucio-usage", [{"rse": "D", "source": "storage", "used": 1, "free": 1}] * 2, "source storage of D"),
-        ("pilots", [{"site": "Q", "getjob": 1}] * 2, "Q stands here twice"),
+        ("pilots", [{"site": "Q", "getjob": 1}] * 2, "Q is given twice"),
         ("cric-closeness", [{"src": "A", "dst": "B", "closeness": 1}] * 2, "is given 2 times"),
     ],
 )

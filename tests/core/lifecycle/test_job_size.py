@@ -203,6 +203,7 @@ def test_millions_of_equal_files_are_a_few_rows(rolled_back: Connection) -> None
 
 @pytest.mark.parametrize(("given", "named"), [
     ({"nfiles": 5}, "type is left out, nfiles is 5, not a number for a dataset whose type is pseudo_input"),
+    ({"nfiles": 5, "type": None}, "type is null, nfiles is 5, not a number for a dataset"),
     ({"nfiles": -1, "type": "pseudo_input"}, "nfiles is -1"),
     ({"nfiles": 10**8, "nevents": 10**8, "type": "pseudo_input"}, "fewer than 10"),
     ({"nfiles": 5, "files": files((1, 1)), "type": "pseudo_input"}, "datasets.main has nfiles and files"),
@@ -212,6 +213,22 @@ def test_a_number_of_equal_files_is_refused(rolled_back: Connection, given: Row,
     with pytest.raises(REFUSED, match=named), rolled_back.transaction():
         load(rolled_back, "s", {"split": {"nEventsPerJob": 1}}, {"main": given})
     assert rolled_back.execute("select from workload.dataset").fetchall() == []
+
+
+def test_a_job_of_very_many_files_is_made_at_once(rolled_back: Connection) -> None:
+    db = rolled_back
+    number = 9 * 10**14
+    load(db, "s", {"split": {"nFilesPerJob": number}}, {"main": {"type": "pseudo_input", "nfiles": number}})
+    _queue(db, "s")
+    assert _made(db, "s", 5) == [(1, 0, 0, 0)]
+    load(db, "t", {"split": {"nEventsPerJob": 7}}, {"main": files(*[(1, 10**6)] * 2, *[(2, 10**6)] * 2)})
+    assert figures(db, "t")["jobs"] == -(-4 * 10**6 // 7)
+
+
+def test_the_most_jobs_bound_both_profiles(rolled_back: Connection) -> None:
+    task = {"split": {"nGBPerJob": 1}, "out_disk_count": 1, "out_disk_unit": "GB"}
+    with pytest.raises(REFUSED, match="task 1 makes 100,000,000 jobs of its input"):
+        load(rolled_back, "s", task, {"main": {"type": "pseudo_input", "nfiles": 10**8}})
 
 
 def test_the_most_jobs_of_a_task_are_a_setting(rolled_back: Connection) -> None:
@@ -298,7 +315,9 @@ def test_gigabytes_count_output_and_work_space_in_one_profile(
 
 
 @pytest.mark.parametrize("cutting", [
-    5, {"nothing": 1}, {"files": 0}, {"files": 1.5}, {"files": "2"}, {"files": 10**15}, {"bytes": -1}, {"work": True},
+    5, {}, {"work": 1}, {"most_files": 3}, {"events": 100}, {"files": 1, "nothing": 1}, {"files": 0},
+    {"files": 1.5}, {"files": "2"}, {"files": 10**15}, {"bytes": -1},
+    {"files": 1, "work": True},
 ], ids=str)  # fmt: skip
 def test_a_wrong_cutting_is_refused(rolled_back: Connection, cutting: Any) -> None:
     with pytest.raises(BrokerError, match="cutting") as raised:

@@ -20,7 +20,7 @@ _ACTIVE: LiteralString = (
     "select task_queue_id, priority, jobs, requirements from monitor.task_queue"
     " where setup = %s and state = 'open' and jobs > 0"
 )
-_ID = re.compile(r"((?:^|[\[;\n])\s*JobID\s*=\s*\"?)[^\";\]\n]*", re.IGNORECASE)
+_ID = re.compile(r"((?:^|[\[;\n])[^\S\n]*JobID\s*=\s*\"?)[^\";\]\n]*", re.IGNORECASE)
 
 
 class OfResource(Args):
