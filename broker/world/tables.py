@@ -28,11 +28,11 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
     parents = None if part.parents is None else json_text(part.parents)
     for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
         some = part.rows[start : start + _ROWS_A_CALL]
-        if part.table == "workload.dataset_file" and part.parents is not None and _are_plain(some):
+        columns = _columns(some) if part.table == "workload.dataset_file" and part.parents is not None else None
+        if columns:
             if parents is not None:
                 connection.execute("select workload.store(%s, %s, '[]', %s::jsonb)", (setup, table, parents))
                 parents = None
-            columns = [_array([row.get(name, default) for row in some]) for name, default in _FILE.items()]
             query = "select workload.store_files(%s, %s::text[], %s::int[], %s::text[], %s::bigint[], %s::bigint[])"
             connection.execute(query, (setup, *columns))
             continue
@@ -46,27 +46,23 @@ def store(connection: Connection, setup: str, part: Part, *, merge: bool = False
 _FILE = {"dataset": None, "position": None, "lfn": None, "size": 0, "nevents": 0}
 """The columns of a plain file, with their defaults."""
 
-_PLAIN = re.compile(r"[!#-\[\]-}]{1,250}")
-"""The name of a plain file or of its dataset: printable ASCII without a blank, a quote and a backslash."""
-
+_LONGEST = 250  # characters of the name of a plain file or of its dataset
+_ODD = re.compile(r"[^!#-\[\]-}]")  # plain names are printable ASCII without blanks, quotes and backslashes
 _MOST = 10**15  # of the size and the events of a plain file
 
 
-def _are_plain(files: Sequence[Row]) -> bool:
-    """Whether the values of files need no check by the database, whose errors name the value."""
-    return (
-        bool(files)
-        and all(
-            row.keys() <= _FILE.keys()
-            and type(row.get("size", 0)) is int
-            and type(row.get("nevents", 0)) is int
-            and 0 <= row.get("size", 0) < _MOST
-            and 0 <= row.get("nevents", 0) < _MOST
-            and _PLAIN.fullmatch(row["lfn"])
-            for row in files
-        )
-        and all(_PLAIN.fullmatch(dataset) for dataset in {row["dataset"] for row in files})
-    )
+def _columns(files: Sequence[Row]) -> list[str] | None:
+    """The columns of files whose values need no check by the database, whose errors name the value; else None."""
+    if not files or not all(row.keys() <= _FILE.keys() for row in files):
+        return None
+    columns: dict[str, list[Any]] = {name: [row.get(name, default) for row in files] for name, default in _FILE.items()}
+    numbers = columns["size"] + columns["nevents"]
+    names = [*columns["lfn"], *set(columns["dataset"])]
+    if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) >= _MOST:
+        return None
+    if max(map(len, names)) > _LONGEST or min(map(len, names)) == 0 or _ODD.search("".join(names)):
+        return None
+    return list(map(_array, columns.values()))
 
 
 def _array(column: list[Any]) -> str:

@@ -79,9 +79,15 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         if own.get("nfiles") is not None and given.get("files"):
             raise BadRequest(f"{where} has nfiles and files", "give the number of equal files, or the files")
         lfns: set[str] = set()
-        for place, (at, file) in enumerate(elements(f"{where}.files", given.get("files") or []), 1):
-            row = reading.row(at, file, _FILE)
-            require(str, f"{at}.lfn", row.get("lfn"))
+        given_files = given.get("files") or []
+        require(list, f"{where}.files", given_files)
+        for place, file in enumerate(given_files, 1):
+            at = f"{where}.files[{place - 1}]"
+            if type(file) is dict and file.keys() <= _FILE.columns.keys() and type(file.get("lfn")) is str:
+                row = file  # the usual case, without a copy
+            else:
+                row = reading.row(at, file, _FILE)
+                require(str, f"{at}.lfn", row.get("lfn"))
             if row["lfn"] in lfns:
                 raise BadRequest(
                     f"{at}.lfn is {row['lfn']}, which is given twice", "name each file once: it makes jobs"

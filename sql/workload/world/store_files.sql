@@ -13,7 +13,9 @@ begin
       resource.shown(to_jsonb(p_datasets)), resource.shown(to_jsonb(p_lfns))
       using errcode = 'PB001', hint = 'Give dataset, position, lfn, size and number of events of each file.';
   end if;
-  if not exists (select from unnest(p_datasets || p_lfns) n where (n ~ '^[!-}]{1,250}$') is not true) then
+  if array_to_string(p_datasets || p_lfns, '') !~ '[^!-}]'
+     and (select count(n) = count(*) and max(length(n)) <= 250 and min(length(n)) > 0
+            from unnest(p_datasets || p_lfns) n) then
     begin
       insert into workload.dataset_file as f (setup, dataset, position, lfn, size, nevents)
       select p_setup, u.dataset, u.place, u.lfn, u.size, u.nevents
