@@ -71,7 +71,9 @@ def test_the_reason_of_a_waiting_task_gives_the_time_and_the_cause(lab: Connecti
     world.load(lab, [_world({"architecture": "{"})])
     run = _call(lab, 1)
     [(reason,)] = lab.execute(NOT_DUE).fetchall()
-    assert re.match(rf"waits until 2026-03-01 1\d:00:00 UTC: run {run} decided error: architecture: ", reason)
+    assert re.match(
+        rf"waits until 2026-03-01 1\d:00:00 UTC: run {run} decided error: architecture is not JSON: ", reason
+    )
 
 
 @pytest.mark.slow
@@ -162,7 +164,7 @@ def test_the_message_of_an_error_is_read(connect: Callable[..., Connection]) -> 
     good, bad = viewer.execute(query, [run]).fetchall()
     assert good == ("candidates", 1, 3, None, None)
     assert bad[:4] == ("error", 2, 1, None)
-    assert bad[4].startswith("architecture: ")
+    assert bad[4].startswith("architecture is not JSON: ")
     for row in _said(viewer, "monitor.decision", run)[:2]:
         assert _part(row, "queue", "verdict", "rule", "reason") == (None, "error", None, bad[4])
     first, second, third = _said(viewer, "monitor.task_decision", run)

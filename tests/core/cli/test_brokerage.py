@@ -106,7 +106,7 @@ def test_the_message_of_an_error_is_printed(cli: Cli, db: Connection) -> None:
     world.load(db, [{"queues": {"Q": {}}, "datasets": {"d": {"files": [{"lfn": "f"}]}}, "tasks": tasks}])
     printed = cli("assign", "jobs", "--json").json["tasks"]
     assert [(row["status"], row["tasks"], row["example"]) for row in printed] == [("error", 2, 1)]
-    assert printed[0]["reason"].startswith("architecture: ")
+    assert printed[0]["reason"].startswith("architecture is not JSON: ")
     shown = cli("assign", "jobs", "--task", 1).out
     assert f"error, task 1: {printed[0]['reason']}" in shown
 

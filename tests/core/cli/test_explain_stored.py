@@ -99,7 +99,8 @@ def test_explain_shows_the_error_or_the_next_try_of_a_task(cli: Cli, decided: Co
     decided.execute("update workload.task set architecture = '{' where task_id = 2")
     decided.execute("call brokerage.broker_jobs('s', '{2}')")
     shown = cli("explain", "task", 2, "--setup", "s").out
-    assert re.search(r"task 2 was decided at .* by run 3 \(profile documented\): error\narchitecture: ", shown)
+    said = r"task 2 was decided at .* by run 3 \(profile documented\): error\narchitecture is not JSON: "
+    assert re.search(said, shown)
     decided.execute("update workload.task set architecture = '' where task_id = 2")
     decided.execute("call brokerage.broker_jobs('s', '{2}')")
     shown = cli("explain", "task", 2, "--setup", "s").out
