@@ -1,7 +1,7 @@
 -- See conventions.md, Job size. The function goes over groups of equal files, not over files or events, so its work
 -- does not grow with a number that somebody typed. The last job of a group stays open, since the next group may go on
 -- with it. There are three kinds of groups: files by number or size (1), cuts of all events in a row (2), and equal
--- cuts of each file (3). The limits 1e18 and 1e30 mean no limit. Long because it is one pass with an open job.
+-- cuts of each file (3). The limits 1e18 and 1e30 mean no limit.
 create or replace function workload.cut_input(p_cutting workload.cutting, p_groups workload.file_group[])
 returns setof workload.cut_run
 language plpgsql immutable as $$

@@ -5,13 +5,11 @@ language plpgsql as $$
 declare
   v_task_ids bigint[];
 begin
-  v_task_ids := array(select l.task_id
-                        from (select t.task_id, t.cutting
-                                from workload.task t
-                               where t.setup = p_setup and t.task_id = any (p_task_ids) and t.cutting is null
-                               order by t.task_id
-                                 for no key update) l  -- in order, as a load of tasks locks them
-                       where l.cutting is null);
+  v_task_ids := array(select t.task_id
+                        from workload.task t
+                       where t.setup = p_setup and t.task_id = any (p_task_ids) and t.cutting is null
+                       order by t.task_id  -- as a load of tasks locks them
+                         for no key update);
   if v_task_ids = '{}' then
     return;
   end if;

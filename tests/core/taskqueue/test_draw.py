@@ -229,7 +229,7 @@ def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
 
 @pytest.mark.slow
 def test_the_query_of_the_page_draws_by_the_formula(q: Calls) -> None:
-    """The page says that the draw equals this query: the highest bucket, TaskQueues, user priorities."""
+    """The draw equals the query of the page, which draws a TaskQueue of the highest bucket and a user priority."""
     [query] = [
         block.text
         for page in pages()

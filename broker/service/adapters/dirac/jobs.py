@@ -1,4 +1,4 @@
-"""Jobs of the caller: those that it has or has ended, and the return of a job to its TaskQueue."""
+"""The jobs that the caller has or has ended, and the return of a job to its TaskQueue."""
 
 from collections.abc import Iterable
 from typing import LiteralString
