@@ -36,13 +36,13 @@ def kept(q: Calls) -> list[tuple[Any, ...]]:
 def test_an_answer_shows_the_tasks_decided_differently(person: People, filled: Calls) -> None:
     filled.connection.execute("delete from brokerage.task_state")  # all tasks are open
     queue = filled.value("select min(site) from monitor.queue where setup = %s and status = 'online'", SETUP)
-    answer = ask(person("operator"), without="no-pilot", place1=queue, status1="offline", newest="20")
+    answer = ask(person("operator"), without="cap", place1=queue, status1="offline", newest="20")
     assert re.fullmatch(rf"{BASE}/what-if/\d+", answer.url.path), answer.text
     page = read(answer)
     [(_, change, difference)] = kept(filled)
     queues = filled.rows("select queue from monitor.queue where setup = %s and site = %s", SETUP, queue)
     assert change["world"] == {"queues": {name: {"status": "offline"} for (name,) in queues}}
-    assert (change["without"], change["newest"]) == (["no-pilot"], 20)
+    assert (change["without"], change["newest"]) == (["cap"], 20)
     assert difference["differences"]
     assert difference["queues"]
     for row in difference["differences"]:
