@@ -37,7 +37,7 @@ _LIMIT: _Fields = {
 _LEASE: _Fields = {
     "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "losses": int, "site": str,
     "ce": str, "role": str, "subject": str, "kill_reason": str, "matched_at": str, "reported_at": str,
-    "expires_at": str,
+    "expires_at": str, "host": str, "error": list, "used": dict,
 }  # fmt: skip
 
 

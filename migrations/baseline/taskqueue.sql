@@ -359,6 +359,13 @@ create table taskqueue.lease (
   request_id    uuid,
   asked         bigint,  --: Hash of the resource description that was given with the request id.
   subject       text,  --: The subject of the service that asked; null for a login of the database.
+  host          text,  --: HostName of the worker node, from the first that names it; null if nobody has.
+  --: Errors that the agent reported last: [{"source", "code", "text"}], at most seven (ENDS.md, Facts of ends).
+  error         jsonb,
+  cpu_used      real,  --: CPU time used, as the agent reported it last, seconds.
+  wall_used     real,  --: Time since the start of the payload, as the agent reported it last, seconds.
+  ram_used      real,  --: Largest memory used, as the agent reported it last, MB.
+  cores_used    smallint,  --: Processors used, as the agent reported it last.
   primary key (setup, job_id)
 );
 create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
@@ -397,10 +404,20 @@ create table taskqueue.history (
   site          text,  --: Site of the resource that had the job.
   grid_ce       text,  --: Computing element of the lease.
   role_name     text not null,  --: Database role that caused it.
-  subject       text  --: The subject of the service that caused the event; null for a login of the database.
+  subject       text,  --: The subject of the service that caused the event; null for a login of the database.
+  -- facts of the end of a lease (ENDS.md), on the row of the end alone
+  host          text,  --: HostName of the worker node; only for ends of leases.
+  error         jsonb,  --: Errors: [{"source", "code", "text"}], at most seven; only for ends of leases.
+  error_class   text,  --: Class of the errors (taskqueue.error_class_of); only for failed.
+  cpu_used      real,  --: CPU time used, seconds; only for ends of leases.
+  wall_used     real,  --: Time that the payload ran, seconds; only for ends of leases.
+  ram_used      real,  --: Largest memory used, MB; only for ends of leases.
+  cores_used    smallint  --: Processors used; only for ends of leases.
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
+create index history_failed on taskqueue.history (setup, at) where error_class is not null;
+comment on index taskqueue.history_failed is 'Failed jobs, for the views of failures.';
 create index history_at on taskqueue.history using brin (at) with (pages_per_range = 32, autosummarize = on);
 comment on index taskqueue.history_at is 'Recent events of jobs, for the history of figures.';
 
@@ -724,15 +741,28 @@ create type taskqueue.match_request as (
 create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null if there is none.
   asked      bigint,  --: Hash of the resource description that was given with the request id.
-  subject    text  --: The subject of the service that asks; null for a login of the database.
+  subject    text,  --: The subject of the service that asks; null for a login of the database.
+  host       text  --: HostName of the resource description; null if it has none.
+);
+
+--: Facts of the run of a job, as its agent gives them with a report or with the end; null fields are not known.
+create type taskqueue.run_facts as (
+  host       text,  --: HostName of the worker node.
+  error      jsonb,  --: Errors: [{"source", "code", "text"}], at most seven.
+  cpu_used   real,  --: CPU time used, seconds.
+  wall_used  real,  --: Time since the start of the payload, seconds.
+  ram_used   real,  --: Largest memory used, MB.
+  cores_used smallint  --: Processors used.
 );
 
 --: A lease and its event.
 create type taskqueue.lease_event as (
-  lease   taskqueue.lease,  --: The lease before the event, locked.
-  event   text,  --: The event as in taskqueue.history; for a report its status, or null for a heartbeat.
-  subject text,  --: The subject of the service that causes the event; null for the caller.
-  why     text  --: The reason to write into the history of a brokered job; null means the usual one.
+  lease       taskqueue.lease,  --: The lease before the event, locked.
+  event       text,  --: The event as in taskqueue.history; for a report its status, or null for a heartbeat.
+  subject     text,  --: The subject of the service that causes the event; null for the caller.
+  why         text,  --: The reason to write into the history of a brokered job; null means the usual one.
+  facts       taskqueue.run_facts,  --: Facts that come with the event; null means none.
+  error_class text  --: Class of a failed end that no agent reported; null means that the errors decide.
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.

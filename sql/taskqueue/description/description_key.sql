@@ -24,6 +24,7 @@ select k.key, k.type, k.unit, k.may_be_strict, k.condition, k.meaning
     ('NumberOfProcessors', 'integer', 'processors', false, 'Tag',
      'Processors for the job, 1 to 1024; n offers the tags 1Processors to nProcessors, and MultiProcessor above 1.'),
     ('WholeNode', 'boolean', null, false, 'Tag', 'True offers the tag WholeNode.'),
+    ('HostName', 'text', null, false, null, 'Name of the worker node, for the facts of the end of its jobs.'),
     ('JobID', 'integer', null, false, 'JobID', 'Takes only this job.')
   ) k (key, type, unit, may_be_strict, condition, meaning);
 

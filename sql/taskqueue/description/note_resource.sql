@@ -17,7 +17,7 @@ begin
     return;
   end if;
   v_offer := p_parsed.offer;
-  v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
+  v_resource := p_resource - '{JobID,HostName,Setup,OwnerDN,OwnerGroup}'::text[];
   if v_resource ? 'CPUTime' then
     v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(v_bucket, 0));
   end if;
@@ -58,5 +58,5 @@ end $$;
 
 comment on function taskqueue.note_resource(text, jsonb, taskqueue.parsed_description, boolean, bigint) is
   'Notes the kind of a resource description, which has CPUTime as the highest bucket that it covers (seconds), lists '
-  'as sets, the owner of the identity, and no JobID. p_definition_id: definition of the job that the resource got; '
-  'null if there is none or it is not known.';
+  'as sets, the owner of the identity, and neither JobID nor HostName. p_definition_id: definition of the '
+  'job that the resource got; null if there is none or it is not known.';

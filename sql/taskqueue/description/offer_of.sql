@@ -72,6 +72,11 @@ begin
           raise exception 'Setup is %, but the call is for setup %', resource.shown(v_value), p_setup
             using errcode = 'PB001', hint = 'Omit Setup, or give the setup of the call.';
         end if;
+      when 'HostName' then
+        if length(taskqueue.one_text(v_key, v_value)) > 255 then
+          raise exception 'HostName has % characters', length(v_value #>> '{}')
+            using errcode = 'PB001', hint = 'A name of a host may have 255 characters.';
+        end if;
       when 'JobID' then
         v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else

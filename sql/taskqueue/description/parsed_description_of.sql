@@ -11,9 +11,10 @@ declare
   v_cpu_time numeric;
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
-                     then p_resource - '{CPUTime,JobID}'::text[] end;
+                     then p_resource - '{CPUTime,JobID,HostName}'::text[] end;
   v_digest := jsonb_hash_extended(v_resource, 0);
-  if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
+  if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID'
+     and (not p_resource ? 'HostName' or taskqueue.host_of(p_resource) is not null) then
     v_cpu_time := (p_resource -> 'CPUTime')::numeric;
     -- plan: the description of a new or private agent
     select k.*

@@ -11,29 +11,35 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
-  v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject}', 'outcome', 'finished',
-                                   '{finished,failed,cancelled,closed}');
+  v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject,error,used,host}',
+                                   'outcome', 'finished', '{finished,failed,cancelled,closed}');
   v_read.events := array_replace(v_read.events, null, 'finished');
   perform taskqueue.enter_setup(p_setup);
   v_ended := taskqueue.end_leases(
     p_setup, taskqueue.presented_leases(p_setup, v_read.job_ids, v_read.attempts, v_read.events, v_read.numbers,
-                                        v_read.subjects, v_read.alone), p_skip_refused => true);
+                                        v_read.subjects, v_read.alone, v_read.facts), p_skip_refused => true);
   for v_job in
-    select e.*, d.job_id is not null as has_ended
-      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects)
-             with ordinality e (job_id, attempt, number, outcome, subject, n)
+    select e.*, d.job_id is not null as has_ended,
+           jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) as used
+      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects, v_read.faults,
+                  v_read.facts)
+             with ordinality e (job_id, attempt, number, outcome, subject, fault, host, error, cpu, wall, ram, cores, n)
       left join unnest(v_ended) d (job_id) using (job_id)
      order by e.n
   loop
     job_id := v_job.job_id;
     outcome := v_job.outcome;
     reason := null;
-    if not v_job.has_ended then
+    if v_job.fault is not null then
+      outcome := 'refused';
+      reason := v_job.fault;
+    elsif not v_job.has_ended then
       perform resource.call_for(v_job.subject);
       begin
         outcome := taskqueue.finish_job(
           p_setup, v_job.job_id,
-          coalesce(v_job.attempt, taskqueue.attempt_of_subject(p_setup, v_job.job_id, v_job.number)), v_job.outcome);
+          coalesce(v_job.attempt, taskqueue.attempt_of_subject(p_setup, v_job.job_id, v_job.number)), v_job.outcome,
+          v_job.error, v_job.used, v_job.host);
       exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
         outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
         reason := sqlerrm;
@@ -44,6 +50,7 @@ begin
 end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
-  'Ends many jobs, given as [{job_id, attempt, outcome}] (the default outcome is finished). Each answer is the '
-  'outcome, or stale or refused with a reason. subject and attempt_number as for taskqueue.report_jobs. Errors: PB001 '
+  'Ends many jobs, given as [{job_id, attempt, outcome, error, used, host}] (the default outcome is finished; the '
+  'facts are those of taskqueue.finish_job). Each answer is the outcome, or stale or '
+  'refused with a reason. subject and attempt_number as for taskqueue.report_jobs. Errors: PB001 '
   '(not such a list), PB002 (setup not granted, subject).';

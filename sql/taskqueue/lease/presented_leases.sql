@@ -3,7 +3,7 @@
 -- still running (its client may have given up).
 create or replace function taskqueue.presented_leases(
   p_setup text, p_job_ids bigint[], p_attempts text[], p_events text[] default null, p_numbers int[] default null,
-  p_subjects text[] default null, p_alone boolean[] default null
+  p_subjects text[] default null, p_alone boolean[] default null, p_facts taskqueue.run_facts[] default null
 ) returns taskqueue.lease_event[]
 language plpgsql as $$
 declare
@@ -16,9 +16,9 @@ begin
     perform resource.call_for((select min(s) from unnest(p_subjects) s));
   end if;
   return array(
-    select (l.o, e.event, e.subject, null)::taskqueue.lease_event
+    select row(l.o, e.event, e.subject, null, p_facts[e.n], null)::taskqueue.lease_event
       from unnest(p_job_ids, p_attempts, p_events, p_numbers, p_subjects, p_alone)
-             e (job_id, attempt, event, number, subject, is_alone)
+             with ordinality e (job_id, attempt, event, number, subject, is_alone, n)
      cross join lateral (
        select o
          from taskqueue.lease o
@@ -30,7 +30,8 @@ begin
      where e.is_alone is not true);
 end $$;
 
-comment on function taskqueue.presented_leases(text, bigint[], text[], text[], int[], text[], boolean[]) is
+comment on function taskqueue.presented_leases(
+  text, bigint[], text[], text[], int[], text[], boolean[], taskqueue.run_facts[]) is
   'Locks and returns the leases that a call presents by their attempts (through the service by subject and number), '
-  'each with its event. Elements that are handled alone are skipped. Errors: PB002 (a login other than the service '
-  'gives a subject).';
+  'each with its event and its facts. Elements that are handled alone are skipped. Errors: PB002 (a '
+  'login other than the service gives a subject).';

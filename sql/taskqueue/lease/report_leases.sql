@@ -15,7 +15,7 @@ begin
     return '{}'::bigint[];
   end if;
   select array_agg((k.lease).job_id) as job_ids, bool_or((k.lease).brokered) as are_brokered,
-         bool_or((k.lease).state = 'matched') as are_first
+         bool_or((k.lease).state = 'matched') as are_first, bool_or(k.facts is distinct from null) as have_facts
     into v_facts
     from unnest(p_reports) k;
   if v_facts.are_brokered then
@@ -37,9 +37,18 @@ begin
      set state = 'running', reported_at = v_now,
          expires_at = v_now + (select s.heartbeat_time from taskqueue.setting s where s.setup = p_setup)
    where l.setup = p_setup and l.job_id = any (v_facts.job_ids);
+  if v_facts.have_facts then
+    update taskqueue.lease l
+       set host = coalesce(l.host, f.host), error = coalesce(f.error, l.error),
+           cpu_used = coalesce(f.cpu_used, l.cpu_used), wall_used = coalesce(f.wall_used, l.wall_used),
+           ram_used = coalesce(f.ram_used, l.ram_used), cores_used = coalesce(f.cores_used, l.cores_used)
+      from unnest(p_reports) k cross join lateral (select (k.facts).*) f
+     where l.setup = p_setup and l.job_id = (k.lease).job_id and l.job_id = any (v_facts.job_ids)
+       and k.facts is distinct from null;
+  end if;
   if v_facts.are_first then
     perform taskqueue.note_events(array(
-      select (k.lease, 'running', k.subject, null)::taskqueue.lease_event
+      select (k.lease, 'running', k.subject, null, null, null)::taskqueue.lease_event
         from unnest(p_reports) k
        where (k.lease).state = 'matched' and (k.lease).job_id = any (v_facts.job_ids)));
   end if;

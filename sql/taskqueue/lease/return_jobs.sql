@@ -38,7 +38,7 @@ begin
    where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
   perform taskqueue.note_events(
-    array(select (l, p_event, null, null)::taskqueue.lease_event from unnest(p_leases) l), true);
+    array(select (l, p_event, null, null, null, null)::taskqueue.lease_event from unnest(p_leases) l), true);
   return v_task_queue_id;
 end $$;
 

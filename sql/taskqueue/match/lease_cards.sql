@@ -13,14 +13,16 @@ begin
   -- plan: the leases
   with leased as (
     insert into taskqueue.lease (setup, job_id, attempt, losses, token, task_queue_id, definition_id, user_priority,
-                                 site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject)
+                                 site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject,
+                                 host)
     select p_setup, (s.card).job_id, (s.card).attempt, (s.card).losses, s.token, s.task_queue_id, s.definition_id,
            (s.card).user_priority,
            case when cardinality(o.sites) = 1 then o.sites[1]
                 else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
            case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
                 else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
-           resource.caller(), t.now, t.now + v_parsed.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject
+           resource.caller(), t.now, t.now + v_parsed.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject,
+           a.host
       from unnest(p_streams) s
      cross join lateral (select (p_askers[s.request]).*) a
      cross join lateral (select (k.offer).sites, (k.offer).grid_ces

@@ -14,7 +14,9 @@ declare
   v_cpu_time numeric := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
-  v_resource jsonb := case when v_cpu_time between 0 and 1e18 then p_resource - 'CPUTime' end;
+  v_host text := case when p_resource ? 'HostName' then taskqueue.host_of(p_resource) end;
+  v_resource jsonb := case when v_cpu_time between 0 and 1e18 and (v_host is null) = not p_resource ? 'HostName'
+                           then p_resource - '{CPUTime,HostName}'::text[] end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- a transaction without an id locked no row yet
   v_start record;
   v_parsed taskqueue.parsed_description;
@@ -98,10 +100,10 @@ begin
     -- plan: the lease of a match with a request id
     insert into taskqueue.lease as l (setup, job_id, attempt, losses, token, task_queue_id, definition_id,
                                       user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered,
-                                      request_id, asked)
+                                      request_id, asked, host)
     values (p_setup, v_card.job_id, v_card.attempt, v_card.losses, v_start.token, v_queue.task_queue_id,
             v_queue.definition_id, v_card.user_priority, v_parsed.site, v_parsed.grid_ce, v_start.role_name,
-            v_start.now, v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked)
+            v_start.now, v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked, v_host)
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;
@@ -125,7 +127,7 @@ begin
         p_is_listed => true,
         p_task_queue_id => case when v_tries < 32 or v_card.hand_id > 0 then v_queue.task_queue_id end,
         p_definition_id => v_queue.definition_id)],
-      array[row(p_request_id, v_asked, null)::taskqueue.asker], v_may_wait);
+      array[row(p_request_id, v_asked, null, v_host)::taskqueue.asker], v_may_wait);
     return query
       select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
         from taskqueue.leased_jobs(p_setup, v_leased) l;

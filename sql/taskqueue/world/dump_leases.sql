@@ -10,7 +10,10 @@ begin
              'attempt', taskqueue.attempt_text(l.attempt, l.token), 'losses', l.losses, 'site', l.site,
              'ce', l.grid_ce, 'role', l.role_name, 'subject', l.subject,
              'matched_at', l.matched_at at time zone 'UTC', 'reported_at', l.reported_at at time zone 'UTC',
-             'expires_at', l.expires_at at time zone 'UTC', 'kill_reason', l.kill_reason)
+             'expires_at', l.expires_at at time zone 'UTC', 'kill_reason', l.kill_reason,
+             'host', l.host, 'error', l.error,
+             'used', nullif(jsonb_strip_nulls(jsonb_build_object('cpu', l.cpu_used, 'wall', l.wall_used,
+                                                                 'ram', l.ram_used, 'cores', l.cores_used)), '{}'))
       from taskqueue.lease l
       join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
      where l.setup = p_setup

@@ -6,6 +6,7 @@ language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_lease record;
   v_status text;  -- of a job of brokerage that has not ended
+  v_facts taskqueue.run_facts;
   v_count bigint := 0;
 begin
   perform resource.identify(p_setup);
@@ -14,13 +15,15 @@ begin
   perform resource.check_keys('lease', p_leases, '{"id": "an integer of 64 bits", "requirements": "JSON",
     "user_priority": "a number", "state": "a text", "attempt": "a text", "losses": "an integer of 16 bits",
     "site": "a text", "ce": "a text", "role": "a text", "subject": "a text", "matched_at": "a time",
-    "reported_at": "a time", "expires_at": "a time", "kill_reason": "a text"}');
+    "reported_at": "a time", "expires_at": "a time", "kill_reason": "a text", "host": "a text", "error": "JSON",
+    "used": "JSON"}');
   for v_lease in
     select *
       from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority numeric, state text,
                                               attempt text, losses smallint, site text, ce text, role text,
                                               subject text, matched_at timestamp, reported_at timestamp,
-                                              expires_at timestamp, kill_reason text)
+                                              expires_at timestamp, kill_reason text, host text, error jsonb,
+                                              used jsonb)
      order by l.id
   loop
     select w.status into v_status
@@ -44,8 +47,9 @@ begin
       raise exception 'job % is waiting, so it cannot be loaded as leased', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
+    v_facts := taskqueue.checked_facts(v_lease.error, v_lease.used, v_lease.host);
     perform taskqueue.note_events(
-      array(select (l, 'replaced', null, null)::taskqueue.lease_event from taskqueue.lease l
+      array(select (l, 'replaced', null, null, null, null)::taskqueue.lease_event from taskqueue.lease l
              where l.setup = p_setup and l.job_id = v_lease.id
                and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), true);
     perform taskqueue.keep_leased_answers(array(select l from taskqueue.lease l
@@ -56,20 +60,23 @@ begin
                            and taskqueue.attempt_text(l.attempt, l.token) = v_lease.attempt);
     insert into taskqueue.lease (setup, job_id, attempt, losses, token, task_queue_id, definition_id, user_priority,
                                  state, site, grid_ce, role_name, matched_at, reported_at, expires_at, kill_reason,
-                                 brokered, subject)
+                                 brokered, subject, host, error, cpu_used, wall_used, ram_used, cores_used)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int,
             coalesce(v_lease.losses, 0), split_part(v_lease.attempt, '-', 2)::uuid, 0,
             taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)),
             taskqueue.job_priority(v_lease.id, v_lease.user_priority), v_lease.state,
             v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC',
             v_lease.reported_at at time zone 'UTC', v_lease.expires_at at time zone 'UTC', v_lease.kill_reason,
-            v_status is not null, v_lease.subject)
+            v_status is not null, v_lease.subject, v_facts.host, v_facts.error, v_facts.cpu_used, v_facts.wall_used,
+            v_facts.ram_used, v_facts.cores_used)
     on conflict (setup, job_id) do update
        set attempt = excluded.attempt, losses = excluded.losses, token = excluded.token,
            definition_id = excluded.definition_id, user_priority = excluded.user_priority, state = excluded.state,
            site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name,
            matched_at = excluded.matched_at, reported_at = excluded.reported_at, expires_at = excluded.expires_at,
            kill_reason = excluded.kill_reason, brokered = excluded.brokered, subject = excluded.subject,
+           host = excluded.host, error = excluded.error, cpu_used = excluded.cpu_used,
+           wall_used = excluded.wall_used, ram_used = excluded.ram_used, cores_used = excluded.cores_used,
            request_id = null, asked = null;
     delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
     v_count := v_count + 1;

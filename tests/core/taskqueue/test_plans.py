@@ -157,6 +157,7 @@ VARIABLES: Types = {
     "v_above": ("float8", "1"),
     "v_after": ("bigint", "0"),
     "v_asked": ("bigint", "null"),
+    "v_host": ("text", "null"),
     "v_busy": ("bigint[]", "'{}'"),
     "v_card.address": ("tid", f"select c.address {CARD}"),
     "v_card.attempt": ("int", "1"),
