@@ -752,7 +752,8 @@ create type taskqueue.run_facts as (
   cpu_used   real,  --: CPU time used, seconds.
   wall_used  real,  --: Time since the start of the payload, seconds.
   ram_used   real,  --: Largest memory used, MB.
-  cores_used smallint  --: Processors used.
+  cores_used smallint,  --: Processors used.
+  fault      text  --: Why the given facts are refused, with the key and the value; null if they are not.
 );
 
 --: A lease and its event.

@@ -14,7 +14,7 @@ begin
                      then p_resource - '{CPUTime,JobID,HostName}'::text[] end;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID'
-     and (not p_resource ? 'HostName' or taskqueue.host_of(p_resource) is not null) then
+     and (not p_resource ? 'HostName' or taskqueue.host_of(p_resource -> 'HostName') is not null) then
     v_cpu_time := (p_resource -> 'CPUTime')::numeric;
     -- plan: the description of a new or private agent
     select k.*

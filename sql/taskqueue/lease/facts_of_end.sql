@@ -4,7 +4,8 @@ returns taskqueue.run_facts
 language sql immutable as $$
   select row(coalesce(p_lease.host, p_facts.host), coalesce(p_facts.error, p_lease.error),
              coalesce(p_facts.cpu_used, p_lease.cpu_used), coalesce(p_facts.wall_used, p_lease.wall_used),
-             coalesce(p_facts.ram_used, p_lease.ram_used), coalesce(p_facts.cores_used, p_lease.cores_used)
+             coalesce(p_facts.ram_used, p_lease.ram_used), coalesce(p_facts.cores_used, p_lease.cores_used),
+             null
             )::taskqueue.run_facts
 $$;
 

@@ -4,7 +4,7 @@
 create or replace function taskqueue.read_reports(
   p_reports jsonb, p_keys text[], p_key text default null, p_default text default null, p_known text[] default null,
   out job_ids bigint[], out attempts text[], out numbers int[], out events text[], out subjects text[],
-  out alone boolean[], out facts taskqueue.run_facts[], out faults text[]
+  out alone boolean[], out facts taskqueue.run_facts[]
 )
 language plpgsql as $$
 declare
@@ -20,20 +20,18 @@ begin
       using errcode = 'PB001', hint = 'A call takes up to 10,000 jobs; use several calls.';
   end if;
   select array_agg(r.job_id), array_agg(r.attempt), array_agg(r.number), array_agg(r.event), array_agg(r.subject),
-         array_agg(r.times > 1 or coalesce(r.event <> all (p_known), false) or r.fault is not null),
-         array_agg(case when r.has_facts and r.fault is null then taskqueue.facts_of(r.element) end),
-         array_agg(r.fault),
+         array_agg(r.times > 1 or coalesce(r.event <> all (p_known), false) or (r.facts).fault is not null),
+         array_agg(r.facts),
          min(r.n) filter (where r.job_id is null or not r.is_numbered or not r.has_known_keys),
          min(r.n) filter (where r.job_id is null)
-    into job_ids, attempts, numbers, events, subjects, alone, facts, faults, v_number, v_unnamed
+    into job_ids, attempts, numbers, events, subjects, alone, facts, v_number, v_unnamed
     from (select e.n, i.job_id, i.is_numbered, e.element ->> 'attempt' as attempt,
                  case when i.is_numbered then (e.element ->> 'attempt_number')::int end as number,
                  case when e.element ? p_key then e.element ->> p_key else p_default end as event,
                  e.element ->> 'subject' as subject, count(*) over (partition by i.job_id) as times,
                  case when jsonb_typeof(e.element) = 'object' then e.element - p_keys = '{}' end as has_known_keys,
-                 f.has_facts, case when f.has_facts then taskqueue.facts_fault(e.element) end as fault, e.element
+                 case when e.element ?| '{error,used,host}' then taskqueue.read_facts(e.element) end as facts
             from jsonb_array_elements(p_reports) with ordinality e (element, n)
-           cross join lateral (select e.element ?| '{error,used,host}' as has_facts) f
            cross join lateral (select case when d.id between 1 and 9223372036854775807 and d.id % 1 = 0
                                            then d.id::bigint end as job_id,
                                       coalesce(jsonb_typeof(e.element -> 'attempt_number'), 'null') = 'null'

@@ -21,9 +21,9 @@ begin
   for v_report in
     select e.*, d.job_id is not null as is_done, (k.lease).kill_reason,
            jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) as used
-      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects, v_read.faults,
-                  v_read.facts)
-             with ordinality e (job_id, attempt, number, status, subject, fault, host, error, cpu, wall, ram, cores, n)
+      from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects, v_read.facts)
+             with ordinality e (job_id, attempt, number, status, subject, host, error, cpu, wall, ram, cores, fault,
+                                n)
       left join unnest(v_reported) d (job_id) using (job_id)
       left join unnest(v_leases) k on (k.lease).job_id = d.job_id
      order by e.n

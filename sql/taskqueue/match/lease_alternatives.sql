@@ -21,7 +21,8 @@ begin
   select array_agg(r.resources -> p_alternative order by r.number), array_agg(r.jobs order by r.number),
          array_agg(row(u.request_id, case when u.request_id is not null
                                           then jsonb_hash_extended(r.resources -> p_alternative, 1) end,
-                       r.subject, taskqueue.host_of(r.resources -> p_alternative))::taskqueue.asker order by r.number)
+                       r.subject, taskqueue.host_of(r.resources -> p_alternative -> 'HostName')
+                      )::taskqueue.asker order by r.number)
     into v_resources, v_numbers, v_askers
     from unnest(p_requests) r cross join lateral (select taskqueue.leased_under(r) as request_id) u;
   foreach v_request in array p_open loop

@@ -10,7 +10,8 @@ declare
     else taskqueue.parsed_description_of(p_setup, p_resource, resource.identify(p_setup)) end;
   v_leased taskqueue.stream[] := taskqueue.lease_together(
     p_setup, array[v_parsed], taskqueue.new_streams(array[v_parsed], array[p_limit], p_seed),
-    array[row(p_request_id, p_asked, (resource.subject()).name, taskqueue.host_of(p_resource))::taskqueue.asker]);
+    array[row(p_request_id, p_asked, (resource.subject()).name,
+              taskqueue.host_of(p_resource -> 'HostName'))::taskqueue.asker]);
 begin
   return query
     select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt

@@ -14,7 +14,7 @@ declare
   v_cpu_time numeric := case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
-  v_host text := case when p_resource ? 'HostName' then taskqueue.host_of(p_resource) end;
+  v_host text := case when p_resource ? 'HostName' then taskqueue.host_of(p_resource -> 'HostName') end;
   v_resource jsonb := case when v_cpu_time between 0 and 1e18 and (v_host is null) = not p_resource ? 'HostName'
                            then p_resource - '{CPUTime,HostName}'::text[] end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- a transaction without an id locked no row yet
