@@ -119,6 +119,18 @@ ended_lately = Table(
     comment="Jobs of TaskQueues that ended within the last minute, by outcome and site. Restrict the setup.",
 )
 
+error_class = Table(
+    "error_class", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("position", Integer, comment="Order in which rows are tried."),
+    Column("source", Text, comment="Component that gave the error, such as pilot; null = any."),
+    Column("code_from", Integer, comment="Lowest code; null = no lower bound. If both bounds are null, an error without a code fits as well."),
+    Column("code_to", Integer, comment="Highest code; null = no upper bound."),
+    Column("pattern", Text, comment="Regular expression that the text of the error contains; null = any text."),
+    Column("class", Text, comment="infrastructure, payload, input, memory, time, lost, unknown, or a class of one's own."),
+    comment="Classes of errors that were set (taskqueue.set_error_classes). The first row by position that fits an error decides; an error that no row fits has its shipped class (taskqueue.shipped_error).",
+)
+
 first_job = Table(
     "first_job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),

@@ -106,14 +106,17 @@ grant execute on function taskqueue.explain_match, taskqueue.explain_job
 grant execute on function
   taskqueue.matching_queues, taskqueue.explain_resource, taskqueue.check_matching, taskqueue.resources_not_rolled_up
   to broker_operator, broker_viewer;
-grant select on table taskqueue.description_key, taskqueue.requirement_key to broker_operator, broker_viewer;
+grant execute on function taskqueue.shipped_error_of to broker_operator, broker_viewer;
+grant select on table taskqueue.description_key, taskqueue.requirement_key, taskqueue.shipped_error
+  to broker_operator, broker_viewer;
 
 -- taskqueue: an operator's calls
 grant execute on function
   taskqueue.delete_queue_if_empty, taskqueue.delete_empty_queues, taskqueue.set_task_queue_enabled, taskqueue.hold,
   taskqueue.resume, taskqueue.set_limit, taskqueue.clear_limit, taskqueue.set_group, taskqueue.set_cpu_buckets,
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
-  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.maintain,
+  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.set_error_classes,
+  taskqueue.maintain,
   taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 
@@ -146,7 +149,8 @@ grant select on table
 
 -- monitor: views for people
 grant select on table
-  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.first_job,
+  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.error_class,
+  monitor.first_job,
   monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
   monitor.general_config,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,

@@ -2,7 +2,8 @@
 
 | section | shape | | --- | --- | | task_queue_settings | the keys of taskqueue.set_settings; times in seconds | |
 cpu_buckets | [seconds, ...] | | groups | {group: {share, job_sharing, allow_background}} | | platform_compatibility |
-{offered: [accepted, ...]} | | task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a
+{offered: [accepted, ...]} | | error_classes | [{position, source, code_from, code_to, pattern, class}, ...], in
+place of the earlier ones | | task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a
 TaskQueue of its own | | leases | as taskqueue.dump_leases writes them; only on request, since they contain the agents'
 secrets | | limits | [{site, ce, kind: running or delay, attribute, value, limit or seconds, burst}, ...] |
 """
@@ -33,6 +34,9 @@ _GROUP: _Fields = {"share": NUMBER, "job_sharing": bool, "allow_background": boo
 _TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}
 _LIMIT: _Fields = {
     "site": str, "ce": str, "kind": str, "attribute": str, "value": str, "limit": int, "seconds": NUMBER, "burst": int,
+}  # fmt: skip
+_ERROR_CLASS: _Fields = {
+    "position": int, "source": str, "code_from": int, "code_to": int, "pattern": str, "class": str,
 }  # fmt: skip
 _LEASE: _Fields = {
     "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "losses": int, "site": str,
@@ -71,7 +75,7 @@ def pieces(
     [(configuration,)] = connection.execute("select taskqueue.dump_configuration(%s)", [setup]).fetchall()
     if configuration is None:
         return
-    for name in ("task_queue_settings", "cpu_buckets", "groups", "platform_compatibility", "limits"):
+    for name in ("task_queue_settings", "cpu_buckets", "groups", "platform_compatibility", "error_classes", "limits"):
         yield f',\n"{name}": {json_text(configuration[name])}'
     queries = {"task_queues": "select task_queue::text from taskqueue.dump_task_queues(%s)"}
     if with_leases:
@@ -152,6 +156,11 @@ def _store_platforms(connection: Connection, setup: str, platforms: World) -> in
     return len(platforms)
 
 
+def _store_error_classes(connection: Connection, setup: str, rows: list[Any]) -> int:
+    connection.execute("select taskqueue.set_error_classes(%s, %s::jsonb)", (setup, json_text(rows)))
+    return len(rows)
+
+
 def store_task_queues(connection: Connection, setup: str, task_queues: list[Any], there: There | None = None) -> int:
     """Store the TaskQueues of a world; there: counts the jobs whose CPU time changes."""
     for queue in task_queues:
@@ -182,6 +191,7 @@ SECTIONS = {
     "cpu_buckets": Section(list, None, _store_cpu_buckets),
     "groups": Section(dict, _GROUP, _store_groups),
     "platform_compatibility": Section(dict, None, _store_platforms),
+    "error_classes": Section(list, _ERROR_CLASS, _store_error_classes),
     "task_queues": Section(list, _TASK_QUEUE, store_task_queues),
     "leases": Section(list, _LEASE, _store_leases),
     "limits": Section(list, _LIMIT, _store_limits),

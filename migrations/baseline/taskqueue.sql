@@ -91,6 +91,19 @@ create table taskqueue.platform_compatibility (
   primary key (setup, offered, accepted)
 );
 
+--: Classes of errors. The first row by position that fits an error decides, and the shipped classes come after them
+--: (taskqueue.shipped_error). A null fits everything.
+create table taskqueue.error_class (
+  setup     text not null references resource.setup on delete cascade,
+  position  int not null,  --: Order in which rows are tried.
+  source    text,  --: Component that gave the error, such as pilot; null = any.
+  code_from int,  --: Lowest code; null = no lower bound. If both bounds are null, an error without a code fits as well.
+  code_to   int,  --: Highest code; null = no upper bound.
+  pattern   text,  --: Regular expression that the text of the error contains; null = any text.
+  class     text not null,  --: infrastructure, payload, input, memory, time, lost, unknown, or a class of one's own.
+  primary key (setup, position)
+);
+
 --: Owner groups with their share and properties. A group without a row has the defaults.
 create table taskqueue.owner_group (
   setup            text not null references resource.setup on delete cascade,

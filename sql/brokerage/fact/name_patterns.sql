@@ -15,7 +15,7 @@ language sql stable as $$
                                                           then '%' || replace(replace(e.escaped, '.', '_'), '*', '%')
                                                                || '%'
                                                           else e.escaped end]
-                when brokerage.pattern_problem(e.expression) is null
+                when resource.pattern_problem(e.expression) is null
                 then array(select distinct brokerage.like_text(m.name)
                              from resource.queue q
                              left join resource.resource_type_in_force r on r.setup = q.setup and q.capability = 'ucore'

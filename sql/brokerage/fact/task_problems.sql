@@ -24,7 +24,7 @@ language sql stable as $$
                                        ('excluded_site', t.excluded_site)) s(field, names)
                          cross join lateral unnest(s.names) with ordinality n(name, number)
                          cross join lateral (
-                           select brokerage.pattern_problem(brokerage.name_expression(n.name))) x(problem)
+                           select resource.pattern_problem(brokerage.name_expression(n.name))) x(problem)
                          where x.problem is not null
                          order by s.field desc, n.number limit 1) end)) p(problem)
    where p.problem is not null

@@ -1,6 +1,6 @@
 -- task-brokerage.md, nucleus-has-storage: an output token fits a storage by the storage's name, as a regular expression
 -- found in the name, or by the type without ATLAS. A token that is not a regular expression, or that
--- brokerage.pattern_problem refuses, fits only by name or type. Most tokens are plain words, which are searched without
+-- resource.pattern_problem refuses, fits only by name or type. Most tokens are plain words, which are searched without
 -- an expression.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
 language plpgsql stable as $$
@@ -12,7 +12,7 @@ begin
     if position(p_token in p_storage) > 0 then
       return 2;
     end if;
-  elsif brokerage.pattern_problem(p_token) is null and p_storage ~ p_token then
+  elsif resource.pattern_problem(p_token) is null and p_storage ~ p_token then
     return 2;
   end if;
   return case when replace(p_token, 'ATLAS', '') = p_type then 3 end;

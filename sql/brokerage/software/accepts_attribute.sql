@@ -11,7 +11,7 @@ begin
   elsif p_list ? 'any' or p_base_profile = 'documented' and p_list ? ''
         or p_list ? p_value and not (p_base_profile = 'documented' and p_value = 'excl') then
     return true;
-  elsif not p_is_pattern or p_value !~ '[^A-Za-z0-9_-]' or brokerage.pattern_problem(p_value) is not null then
+  elsif not p_is_pattern or p_value !~ '[^A-Za-z0-9_-]' or resource.pattern_problem(p_value) is not null then
     return false;
   end if;
   return exists (select from jsonb_array_elements_text(p_list) e(value)

@@ -34,7 +34,7 @@ begin
     v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'documented');
     v_gpu := brokerage.gpu_requirement(nullif(substring(p_architecture from '&([^@#^]*)'), ''));
   end if;
-  v_problem := brokerage.pattern_problem(v_platform);
+  v_problem := resource.pattern_problem(v_platform);
   if v_problem is not null then
     return format('architecture: sw_platform %s is %s', v_platform, v_problem);
   end if;
@@ -46,9 +46,9 @@ begin
   if v_problem is not null then
     return v_problem;
   end if;
-  return (select format('architecture: CPU architecture %s is %s', a.arch, brokerage.pattern_problem(a.arch))
+  return (select format('architecture: CPU architecture %s is %s', a.arch, resource.pattern_problem(a.arch))
             from (select s ->> 'arch' from jsonb_array_elements(v_cpu) s) a(arch)
-           where a.arch <> '*' and brokerage.pattern_problem(a.arch) is not null
+           where a.arch <> '*' and resource.pattern_problem(a.arch) is not null
            limit 1);
 end $$;
 

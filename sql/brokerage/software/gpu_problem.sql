@@ -3,10 +3,10 @@
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
 language sql stable as $$
   select case
-    when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is not null
-    then format('gpu vendor %s is %s', w.vendor, brokerage.pattern_problem(w.vendor))
-    when w.model <> '*' and brokerage.pattern_problem(w.model) is not null
-    then format('gpu model %s is %s', w.model, brokerage.pattern_problem(w.model))
+    when w.vendor <> '*' and resource.pattern_problem(w.vendor) is not null
+    then format('gpu vendor %s is %s', w.vendor, resource.pattern_problem(w.vendor))
+    when w.model <> '*' and resource.pattern_problem(w.model) is not null
+    then format('gpu model %s is %s', w.model, resource.pattern_problem(w.model))
     when w.vendor <> '*' and not s.has_vendor then format('no gpu of vendor %s was seen', w.vendor)
     when w.excluded and (s.has_model or s.seen = 0)
     then format('a gpu other than %s is wanted, %s', w.model,
@@ -28,11 +28,11 @@ language sql stable as $$
    cross join lateral (
          select count(*),
                 coalesce(bool_or(
-                  case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null
+                  case when w.vendor <> '*' and resource.pattern_problem(w.vendor) is null
                        then g.vendor ~* ('^(?:' || w.vendor || ')') end),
                          false),
                 coalesce(bool_or(
-                  case when w.model <> '*' and brokerage.pattern_problem(w.model) is null
+                  case when w.model <> '*' and resource.pattern_problem(w.model) is null
                        then g.model ~* ('^(?:' || w.model || ')') end),
                          false),
                 coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),

@@ -42,7 +42,7 @@ language sql stable as $$
                                            p.storage) filter (where p.space_total > 0))[1],
          min(case k.token when '' then 'it has no output storage'
                           else format('no storage there fits its output token %s', k.token)
-                               || coalesce(', which is ' || brokerage.pattern_problem(k.token), '') end)
+                               || coalesce(', which is ' || resource.pattern_problem(k.token), '') end)
            filter (where p.storage is null),
          coalesce(min(format('-source_blacklist: read_wan of %s is %s', p.storage,
                              p.read_wan)) filter (where p.read_wan in ('OFF', 'TEST')),

@@ -38,8 +38,8 @@ language sql stable rows 3 as $$
          case when p.share ~ '^[0-9]{1,9}([.][0-9]{1,9})?%?$' then rtrim(p.share, '%')::numeric end
     from pattern p
    where not p.has_unknown and (p.comparison is null or p.compared is not null)
-     and brokerage.pattern_problem(p.types) is null and brokerage.pattern_problem(p.groups) is null
-     and brokerage.pattern_problem(p.gshares) is null
+     and resource.pattern_problem(p.types) is null and resource.pattern_problem(p.groups) is null
+     and resource.pattern_problem(p.gshares) is null
 $$;
 
 comment on function brokerage.read_policy(text, text) is

@@ -1,4 +1,5 @@
--- worlds.md, Dumping: gives the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
+-- worlds.md, Dumping: gives the sections task_queue_settings, cpu_buckets, groups, platform_compatibility,
+-- error_classes and limits.
 create or replace function taskqueue.dump_configuration(p_setup text) returns jsonb
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
@@ -29,6 +30,9 @@ begin
                select coalesce(jsonb_object_agg(c.offered, c.accepted), '{}')
                  from (select p.offered, jsonb_agg(p.accepted order by p.accepted collate "C") as accepted
                          from taskqueue.platform_compatibility p where p.setup = p_setup group by p.offered) c),
+             'error_classes', (
+               select coalesce(jsonb_agg(jsonb_strip_nulls(to_jsonb(c) - 'setup') order by c.position), '[]')
+                 from taskqueue.error_class c where c.setup = p_setup),
              'limits', (
                select coalesce(jsonb_agg(
                         jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute',
@@ -44,5 +48,5 @@ begin
 end $$;
 
 comment on function taskqueue.dump_configuration(text) is
-  'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms and limits of a setup, as sections '
-  'of a world; null if the setup has none. Errors: PB002 (setup not granted).';
+  'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms, classes of errors and limits of '
+  'a setup, as sections of a world; null if the setup has none. Errors: PB002 (setup not granted).';

@@ -252,6 +252,11 @@ class Arguments:
             return rng.sample(known.dumped[short[5:]], 2)
         if short == "store_config":
             return rng.sample(known.dumped["config"], 2)
+        if short == "set_error_classes":
+            return [{"position": n, "source": "pilot", "code_from": 1, "code_to": 9, "pattern": "a.*b", "class": "x"}
+                    for n in range(2)]  # fmt: skip
+        if short == "error_class_of":
+            return [{"source": "pilot", "code": 1305, "text": "failed"}, {"source": "dirac", "text": "Payload failed"}]
         if short == "set_config":
             return rng.choice([150, 0.5, "text", True, None])
         if short == "store" and name == "p_rows":

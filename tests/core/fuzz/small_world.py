@@ -23,6 +23,10 @@ def _pool(db: Connection, setup: str) -> None:
     db.execute("select taskqueue.set_limit(%s, 'running', 'S1', null, 'JobType', 'User', 5)", [setup])
     db.execute("select taskqueue.set_limit(%s, 'delay', 'S2', 'C1', 'JobType', 'User', 1, 3)", [setup])
     db.execute("select taskqueue.set_platform_compatibility(%s, 'P1', array['P2'])", [setup])
+    classes = [
+        {"position": 1, "source": "pilot", "code_from": 1, "code_to": 9, "pattern": "no .*space", "class": "disk"}
+    ]
+    db.execute("select taskqueue.set_error_classes(%s, %s)", [setup, Jsonb(classes)])
     for number in range(30):
         keys = {
             "OwnerDN": OWNERS[number % 2], "OwnerGroup": GROUPS[number % 3 == 0],

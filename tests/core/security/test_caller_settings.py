@@ -7,8 +7,8 @@ from tests.calls import Connect
 CALLS = [
     r"brokerage.like_text('50%_\')",
     r"brokerage.name_expression('SITE\*')",
-    r"brokerage.pattern_problem('(a)\1')",
-    "brokerage.pattern_problem('((.*){20}){500}')",
+    r"resource.pattern_problem('(a)\1')",
+    "resource.pattern_problem('((.*){20}){500}')",
     "brokerage.release_of('AnalysisTransforms-AtlasProduction_17.2.7.5', 'Atlas-17.2.7', true)::text",
     "brokerage.release_of('Athena-rel_21', null, false)::text",
     "brokerage.satisfies_version('12.4.0', '>= 12.4')",

@@ -50,7 +50,7 @@ VIEWER = EVERYBODY | named("""
     resource: bound_setup describe_setup config_of keys_of_job_brokerage keys_of_analysis_brokerage
         keys_of_task_brokerage keys_of_users keys_of_timeouts
     taskqueue: matching_queues explain_resource explain_match explain_job check_matching resources_not_rolled_up
-        reason_of requires_value
+        reason_of requires_value shipped_error_of
     brokerage: profile_faults algorithm_of profile_name classes explain obstacles plan_steps not_loaded replay
         replay_changes rules_of run_difference jobs_difference rejection_difference require_tasks named_queues
         unknown_queues split_reason student_t_bound
@@ -69,8 +69,8 @@ OPERATOR = (
         store_config dump_config set_config set_config_everywhere note_shard
     taskqueue: delete_queue_if_empty delete_empty_queues set_task_queue_enabled hold resume set_limit clear_limit
         set_group set_cpu_buckets recompute_shares rebuild_matching forget_ended match_jobs_with_seed set_settings
-        require_settings set_platform_compatibility maintain find_reasons summarize_waiting remove_setup
-        dump_configuration dump_task_queues dump_leases load_task_queues load_leases require_task_payloads
+        require_settings set_platform_compatibility set_error_classes maintain find_reasons summarize_waiting
+        remove_setup dump_configuration dump_task_queues dump_leases load_task_queues load_leases require_task_payloads
         refuse_submitted_ids
     history: sample
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
@@ -97,7 +97,7 @@ MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
 # Beside those of monitor.
 VIEWS = named("""
     resource: config_key
-    taskqueue: description_key requirement_key
+    taskqueue: description_key requirement_key shipped_error
     brokerage: assignments due_task nucleus_of_task open_task outcomes rejections rule_in_force setting_in_force
         task_reason task_due_state
     lifecycle: needed_loop timeout_in_force timeout_rule setting_in_force

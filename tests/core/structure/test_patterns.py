@@ -1,4 +1,4 @@
-"""A regular expression that comes from data goes through the one guard, brokerage.pattern_problem.
+"""A regular expression that comes from data goes through the one guard, resource.pattern_problem.
 
 PostgreSQL compiles an expression of a thousand characters in a minute or not at all, and cannot be interrupted by
 another task of the batch. Each place that uses an expression which is no constant is listed here, with its guard.
@@ -17,7 +17,10 @@ GUARDED = {
     "brokerage/fact/token_fit.sql": GUARD,
     "brokerage/software/accepts_attribute.sql": GUARD,
     "brokerage/software/gpu_problem.sql": GUARD,
-    "brokerage/software/pattern_problem.sql": GUARD,
+    "resource/text/pattern_problem.sql": GUARD,
+    # patterns that set_error_classes stored
+    "taskqueue/error/error_class_of.sql": "taskqueue.error_class",
+    "taskqueue/error/pattern_time.sql": "taskqueue.pattern_time",
     # calls of brokerage.fits: the texts that read_policy and read_architecture return have no problem
     "brokerage/software/fits.sql": "starts_with(p_anchored",
     # config_key.pattern is made from the names of the shipped keys

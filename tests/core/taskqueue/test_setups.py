@@ -93,6 +93,7 @@ class Story:
         self.q.settings(queue_size=3)
         self.q.set_group("users", 2000, sharing=True)
         self.q.call("set_platform_compatibility", "P1", ["P2"])
+        self.q.call("set_error_classes", Jsonb([{"position": 1, "source": "pilot", "class": self.q.setup[:1]}]))
         self.q.running_limit("JobTypes", "T", 2, site="S1")
         self.q.running_limit("OwnerDN", "alice", 1, site="S2", ce="C1")
         self.q.call("set_limit", "delay", "S3", None, "JobTypes", "T", 60, 2)

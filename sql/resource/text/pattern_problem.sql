@@ -3,7 +3,7 @@
 -- constraint that matches a place instead of a character (^ $ \y \m \A, look-ahead) doubles the time: '\y' 20 times 3.3
 -- s. Back-references are not allowed, since they are matched by search. The function is not parallel safe, since the
 -- handler is a subtransaction.
-create or replace function brokerage.pattern_problem(p_pattern text) returns text
+create or replace function resource.pattern_problem(p_pattern text) returns text
 language plpgsql stable as $$
 declare
   v_repeats numeric;
@@ -37,6 +37,6 @@ begin
   return null;
 end $$;
 
-comment on function brokerage.pattern_problem(text) is
+comment on function resource.pattern_problem(text) is
   'The reason why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, '
   'or not valid; null if it is used.';
