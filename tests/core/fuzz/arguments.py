@@ -107,6 +107,20 @@ _IDS = {
     "instance": "select instance_id from instance.instance order by 1",
     "step": "select step_id from instance.step order by 1",
 }
+_CHOICES: dict[str, list[Any]] = {
+    "set_config": [150, 0.5, "text", True, None],
+    "set_error_classes": [
+        [
+            {"position": n, "source": "pilot", "code_from": 1, "code_to": 9, "pattern": "a.*b", "class": "x"}
+            for n in (1, 2)
+        ],
+        [],
+    ],
+    "error_class_of": [
+        [{"source": "pilot", "code": 1305, "text": "failed"}, {"source": "dirac", "text": "Payload failed"}],
+        [],
+    ],
+}
 _NAMES = {
     "p_dataset": "select dataset from workload.dataset order by 1 limit 30",
     "p_storage": "select storage from resource.storage order by 1 limit 30",
@@ -252,13 +266,8 @@ class Arguments:
             return rng.sample(known.dumped[short[5:]], 2)
         if short == "store_config":
             return rng.sample(known.dumped["config"], 2)
-        if short == "set_error_classes":
-            return [{"position": n, "source": "pilot", "code_from": 1, "code_to": 9, "pattern": "a.*b", "class": "x"}
-                    for n in range(2)]  # fmt: skip
-        if short == "error_class_of":
-            return [{"source": "pilot", "code": 1305, "text": "failed"}, {"source": "dirac", "text": "Payload failed"}]
-        if short == "set_config":
-            return rng.choice([150, 0.5, "text", True, None])
+        if short in _CHOICES:
+            return rng.choice(_CHOICES[short])
         if short == "store" and name == "p_rows":
             rows = known.dumped.get(f"{schema}.{self.table}") or [{}]
             return rng.sample(rows, min(len(rows), 2))
