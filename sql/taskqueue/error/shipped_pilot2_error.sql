@@ -1,4 +1,4 @@
--- Source: PanDAWMS/pilot3 3.11.5.1, pilot/common/errorcodes.py gives the codes; the meanings and the
+-- Codes of PanDAWMS/pilot3 3.11.5.1, pilot/common/errorcodes.py; the meanings and the
 -- classes are pgbroker's own. These codes are newer than the first pilot.
 create or replace view taskqueue.shipped_pilot2_error as
 select v.code, v.class, v.meaning
