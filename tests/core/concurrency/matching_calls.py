@@ -135,6 +135,10 @@ OPERATORS = {
     "forget ended": Call(lambda q, _: q.call("forget_ended", timedelta(0)), passes=True),
     "expire": Call(lambda q, _: q.rows("select * from lifecycle.expire_leases(%s)", q.setup), passes=True),
     "load": Call(_load),
+    "error classes": Call(
+        lambda q, _: q.call("set_error_classes", Jsonb([{"position": 1, "source": "a", "class": "x"}]))
+    ),
+    "no error classes": Call(lambda q, _: q.call("set_error_classes", Jsonb([]))),
 }
 RECONFIGURING = {
     name: Call(do, reconfigures=True)
@@ -175,6 +179,9 @@ union all
 select 'group', null, jsonb_build_array(g.owner_group, g.share) from taskqueue.owner_group g where g.setup = %(s)s
 union all
 select 'owner', null, jsonb_build_array(h.owner_dn) from taskqueue.held_owner h where h.setup = %(s)s
+union all
+select 'error class', null, jsonb_build_array(c.position, c.class)
+  from taskqueue.error_class c where c.setup = %(s)s
 union all
 select 'setting', null, jsonb_build_array(t.ten_first) from taskqueue.setting t where t.setup = %(s)s
 """
