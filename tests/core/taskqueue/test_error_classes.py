@@ -152,6 +152,18 @@ def test_every_shipped_error_has_one_meaning_and_a_known_class(q: Calls) -> None
     assert q.rows(meaning, "pilot", 1, "") == []
 
 
+def test_a_failed_end_keeps_the_class_of_its_error(q: Calls) -> None:
+    set_classes(q, {"position": 1, "source": "payload", "code_from": 137, "code_to": 137, "class": "node-memory"})
+    errors = [[error("payload", 137)], [error("pilot", 1144), error("pilot", 1305)], [error("pilot", 1144)], []]
+    for job_id, elements in enumerate(errors, 1):
+        q.insert(job_id)
+        match = q.take()
+        q.call("finish_job", match.job_id, match.attempt, "failed", Jsonb(elements))
+    assert q.rows(
+        "select job_id, error_class from taskqueue.history where setup = %s and event = 'failed' order by 1", q.setup
+    ) == [(1, "node-memory"), (2, "payload"), (3, "unknown"), (4, "unknown")]  # fmt: skip
+
+
 RIGHT: Row = {"position": 1, "source": "pilot", "code_from": 1, "code_to": 2, "pattern": "a.*b", "class": "x"}
 
 
