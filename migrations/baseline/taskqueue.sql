@@ -377,7 +377,7 @@ create table taskqueue.lease (
   error         jsonb,
   cpu_used      real,  --: CPU time used, as the agent reported it last, seconds.
   wall_used     real,  --: Time since the start of the payload, as the agent reported it last, seconds.
-  ram_used      real,  --: Largest memory used, as the agent reported it last, MB.
+  ram_used      real,  --: Largest memory used that the agent reported, MB.
   cores_used    smallint,  --: Processors used, as the agent reported it last.
   primary key (setup, job_id)
 );

@@ -4,11 +4,10 @@ returns taskqueue.run_facts
 language sql immutable as $$
   select row(coalesce(p_lease.host, p_facts.host), coalesce(p_facts.error, p_lease.error),
              coalesce(p_facts.cpu_used, p_lease.cpu_used), coalesce(p_facts.wall_used, p_lease.wall_used),
-             coalesce(p_facts.ram_used, p_lease.ram_used), coalesce(p_facts.cores_used, p_lease.cores_used),
-             null
+             greatest(p_facts.ram_used, p_lease.ram_used), coalesce(p_facts.cores_used, p_lease.cores_used), null
             )::taskqueue.run_facts
 $$;
 
 comment on function taskqueue.facts_of_end(taskqueue.lease, taskqueue.run_facts) is
   'The facts of the end of a lease: those that come with the end, else those of the reports before it. The host is the '
-  'first that was named.';
+  'first that was named, and the memory is the largest.';

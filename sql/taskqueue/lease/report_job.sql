@@ -35,6 +35,6 @@ end $$;
 comment on function taskqueue.report_job(text, bigint, text, text, jsonb, jsonb, text) is
   'A report of the agent that has the job: starting, running, holding or transferring; null means a heartbeat. The '
   'answer is continue, or kill with the reason. p_error, p_used, p_host: facts as for taskqueue.finish_job, which an '
-  'end without them takes over; the first host counts, and the last errors and figures. Errors: PB001 (status, '
-  'attempt, error, used, host), PB002 (setup not granted), PB003 '
+  'end without them takes over; the first host counts, the largest memory, and the last of the others. Errors: PB001 '
+  '(status, attempt, error, used, host), PB002 (setup not granted), PB003 '
   '(stale attempt, or no such job), PB005 (the status of a brokered job does not allow the reported status).';

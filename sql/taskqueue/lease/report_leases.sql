@@ -41,7 +41,7 @@ begin
     update taskqueue.lease l
        set host = coalesce(l.host, f.host), error = coalesce(f.error, l.error),
            cpu_used = coalesce(f.cpu_used, l.cpu_used), wall_used = coalesce(f.wall_used, l.wall_used),
-           ram_used = coalesce(f.ram_used, l.ram_used), cores_used = coalesce(f.cores_used, l.cores_used)
+           ram_used = greatest(f.ram_used, l.ram_used), cores_used = coalesce(f.cores_used, l.cores_used)
       from unnest(p_reports) k cross join lateral (select (k.facts).*) f
      where l.setup = p_setup and l.job_id = (k.lease).job_id and l.job_id = any (v_facts.job_ids)
        and k.facts is distinct from null;

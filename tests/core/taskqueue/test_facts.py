@@ -61,8 +61,10 @@ def test_an_end_without_facts_takes_over_those_of_reports(q: Calls, leased: Matc
     q.call_rows("report_job", 7, leased.attempt, "running", None, Jsonb({"cpu": 1, "cores": 8}), "n17")
     q.call_rows("report_job", 7, leased.attempt, None, Jsonb(ERROR), Jsonb({"cpu": 2}), "n18")
     q.call_rows("report_job", 7, leased.attempt, None)
-    q.call("finish_job", 7, leased.attempt, "finished", None, Jsonb({"wall": 9}))
-    assert end_of(q) == ("n17", ERROR, None, 2, 9, None, 8)  # the first host, the last figure; no class of a good end
+    for megabytes in (500, 2000, 900):
+        q.call_rows("report_job", 7, leased.attempt, None, None, Jsonb({"ram": megabytes}))
+    q.call("finish_job", 7, leased.attempt, "finished", None, Jsonb({"wall": 9, "ram": 1}))
+    assert end_of(q) == ("n17", ERROR, None, 2, 9, 2000, 8)  # the first host, the largest memory, the last of others
 
 
 def test_a_batch_gives_facts_and_refuses_a_wrong_element_alone(q: Calls) -> None:
@@ -191,3 +193,12 @@ def test_a_dump_of_leases_has_the_facts(q: Calls, leased: Match) -> None:
     q.call("load_leases", Jsonb([dumped]))
     assert q.call_rows("dump_leases") == [(dumped,)]
     q.refuses(lambda: q.call("load_leases", Jsonb([dumped | {"used": {"cpu": -1}}])), "PB001", "cpu of used")
+
+
+@pytest.mark.parametrize("figure", [1e-50, 5e-324])
+def test_a_figure_that_is_almost_nothing_is_0(q: Calls, leased: Match, figure: float) -> None:
+    used = dict.fromkeys(("cpu", "wall", "ram"), figure)
+    [answer] = q.call_rows("report_jobs", Jsonb([{"job_id": 7, "attempt": leased.attempt, "used": used}]))
+    assert answer[1] == "continue"
+    q.call("finish_job", 7, leased.attempt, "finished", None, Jsonb(used))
+    assert end_of(q)[3:6] == (0, 0, 0)
