@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Take jobs and report on them, as a JobAgent does.")
 
 _Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt that the match gave.")]
+_Error = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SOURCE:CODE:TEXT",
+        help="An error of the run, such as pilot:1305:text; code and text may be "
+        "left out (payload:137, dirac::text). Repeat it, the most important error first.",
+    ),
+]
+_Used = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=NUMBER", help="What the run used: cpu or wall (seconds), ram (MB), cores; repeat it."),
+]
+_Host = Annotated[str | None, typer.Option(help="Name of the worker node.")]
 
 
 @app.command()
@@ -151,11 +164,49 @@ def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
     }
 
 
+def _facts(errors: list[str] | None, used: list[str] | None, host: str | None) -> dict[str, Any]:
+    """The facts that the options give. Raises BadRequest for a text of another form."""
+    found: dict[str, Any] = {"host": host}
+    if errors:
+        found["error"] = [_error(text) for text in errors]
+    if used:
+        found["used"] = dict(_figure(text) for text in used)
+    return found
+
+
+def _error(text: str) -> dict[str, object]:
+    from broker.errors import BadRequest
+
+    source, _, rest = text.partition(":")
+    code, _, words = rest.partition(":")
+    try:
+        return {"source": source, "code": int(code) if code else None, "text": words or None}
+    except ValueError:
+        fault = f"--error {text[:100]}: the code is {code[:100]!r}, not an integer"
+        raise BadRequest(fault, "Write pilot:1305:text; leave the code out as in dirac::text.") from None
+
+
+def _figure(text: str) -> tuple[str, float]:
+    from broker.errors import BadRequest
+    from broker.json_text import parse
+
+    key, _, number = text.partition("=")
+    try:
+        return key, parse(number)
+    except ValueError:
+        fault = f"--used {text[:100]}: {number[:100]!r} is not a number"
+        raise BadRequest(fault, "Write cpu=3600, wall=3700, ram=1900 or cores=8.") from None
+
+
 @app.command()
 def report(
     job: Job,
     attempt: _Attempt,
+    *,
     status: Annotated[str, typer.Option(help="The status: starting, running, holding or transferring.")] = "running",
+    error: _Error = None,
+    used: _Used = None,
+    host: _Host = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -163,7 +214,7 @@ def report(
     from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
-        answer = agent.report(Lease(job, attempt), status)  # type: ignore[arg-type]  # the database refuses others
+        answer = agent.report(Lease(job, attempt), status, **_facts(error, used, host))  # type: ignore[arg-type]
     text = answer.action + (f": {answer.reason}" if answer.reason else "")
     done.report(text, as_json=as_json, **vars(answer))
 
@@ -172,15 +223,19 @@ def report(
 def finish(
     job: Job,
     attempt: _Attempt,
+    *,
     outcome: Annotated[str, typer.Option(help="The end: finished, failed, cancelled or closed.")] = "finished",
+    error: _Error = None,
+    used: _Used = None,
+    host: _Host = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """End a leased job with an outcome."""
+    """End a leased job with an outcome, and keep the facts of its run."""
     from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
-        stored = agent.finish(Lease(job, attempt), outcome)  # type: ignore[arg-type]  # the database refuses others
+        stored = agent.finish(Lease(job, attempt), outcome, **_facts(error, used, host))  # type: ignore[arg-type]
     done.report(f"job {job} {stored}", as_json=as_json, job_id=job, outcome=stored)
 
 

@@ -15,11 +15,44 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired, TypedDict
 
+from psycopg.types.json import Jsonb
+
 from broker.client.call import AsyncClient, Call, Client, Rows, jsonb, only
 from broker.errors import BrokerError, of_sqlstate
 
 Outcome = Literal["finished", "failed", "cancelled", "closed"]
 Status = Literal["starting", "running", "holding", "transferring"]
+
+
+class RunError(TypedDict):
+    """An error of a run. source: the program that found it, 1 to 32 of a-z, 0-9, _, . and - (pilot, payload, ...).
+    code: an integer of 32 bits. text: cut at 200 characters."""
+
+    source: str
+    code: NotRequired[int | None]
+    text: NotRequired[str | None]
+
+
+class Used(TypedDict, total=False):
+    """What a run used. cpu, wall: seconds. ram: the largest memory, MB. cores: processors."""
+
+    cpu: float
+    wall: float
+    ram: float
+    cores: int
+
+
+class Facts(TypedDict, total=False):
+    """Facts of a run. error: at most seven errors, the most important one first. host: the worker node."""
+
+    error: Sequence[RunError]
+    used: Used
+    host: str
+
+
+Errors = Sequence[RunError]
+FactsByJob = Mapping[int, Facts]
+_Run = tuple[Errors | None, Used | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -141,29 +174,49 @@ def _match_instance(
     return Call(query, (setup, instance_id, limit, jsonb(resource or {}), spare, request_id or uuid.uuid4()), _matches)
 
 
-def _report(setup: str, lease: Lease, status: Status | None) -> Call[Answer]:
-    query = b"select action, reason from taskqueue.report_job(%s, %s, %s, %s)"
-    return Call(query, (setup, lease.job_id, lease.attempt, status), lambda rows: Answer(*rows[0]))
+def _report(setup: str, lease: Lease, status: Status | None, run: _Run) -> Call[Answer]:
+    query = b"select action, reason from taskqueue.report_job(%s, %s, %s, %s, %s, %s, %s)"
+    arguments = (setup, lease.job_id, lease.attempt, status, *_values(run))
+    return Call(query, arguments, lambda rows: Answer(*rows[0]))
 
 
-def _report_many(setup: str, leases: Iterable[Lease], status: Status | None) -> Call[dict[int, Answer]]:
+def _report_many(
+    setup: str, leases: Iterable[Lease], status: Status | None, facts: FactsByJob | None
+) -> Call[dict[int, Answer]]:
     query = b"select job_id, action, reason from taskqueue.report_jobs(%s, %s)"
-    given: list[Mapping[str, object]] = [
-        {"job_id": lease.job_id, "attempt": lease.attempt, "status": status} for lease in leases
-    ]
+    given = _notices(leases, "status", status, facts)
     return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Answer(*row[1:]) for row in rows})
 
 
-def _finish_many(setup: str, leases: Iterable[Lease], outcome: Outcome) -> Call[dict[int, Ended]]:
+def _finish_many(
+    setup: str, leases: Iterable[Lease], outcome: Outcome, facts: FactsByJob | None
+) -> Call[dict[int, Ended]]:
     query = b"select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s)"
-    given: list[Mapping[str, object]] = [
-        {"job_id": lease.job_id, "attempt": lease.attempt, "outcome": outcome} for lease in leases
-    ]
+    given = _notices(leases, "outcome", outcome, facts)
     return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Ended(*row[1:]) for row in rows})
 
 
-def _finish(setup: str, lease: Lease, outcome: Outcome) -> Call[str]:
-    return Call(b"select taskqueue.finish_job(%s, %s, %s, %s)", (setup, lease.job_id, lease.attempt, outcome), only)
+def _finish(setup: str, lease: Lease, outcome: Outcome, run: _Run) -> Call[str]:
+    query = b"select taskqueue.finish_job(%s, %s, %s, %s, %s, %s, %s)"
+    arguments = (setup, lease.job_id, lease.attempt, outcome, *_values(run))
+    return Call(query, arguments, only)
+
+
+def _values(run: _Run) -> tuple[Jsonb | None, Jsonb | None, str | None]:
+    error, used, host = run
+    listed: Any = error
+    figures: Any = used
+    return None if error is None else jsonb(listed), None if used is None else jsonb(figures), host
+
+
+def _notices(
+    leases: Iterable[Lease], key: str, value: str | None, facts: FactsByJob | None
+) -> list[Mapping[str, object]]:
+    known: Mapping[int, Mapping[str, object]] = facts or {}
+    return [
+        {"job_id": lease.job_id, "attempt": lease.attempt, key: value, **known.get(lease.job_id, {})}
+        for lease in leases
+    ]
 
 
 def _release(setup: str, lease: Lease) -> Call[int | None]:
@@ -216,24 +269,47 @@ class JobAgent(Client):
         """
         return self.run(_match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id))
 
-    def report(self, lease: Lease, status: Status | None = "running") -> Answer:
-        """Report the status of the job; None is a heartbeat. The first report confirms the match. Raises StaleAttempt
-        if the job must be stopped, and WrongState for a status that a brokered job cannot change to.
+    def report(
+        self,
+        lease: Lease,
+        status: Status | None = "running",
+        *,
+        error: Errors | None = None,
+        used: Used | None = None,
+        host: str | None = None,
+    ) -> Answer:
+        """Report the status of the job; None is a heartbeat. The first report confirms the match. error, used and host
+        are facts of the run so far; an end without facts takes them over. Raises StaleAttempt if the job must be
+        stopped, WrongState for a status that a brokered job cannot change to, and BadRequest for a refused fact.
         """
-        return self.run(_report(self.setup, lease, status))
+        return self.run(_report(self.setup, lease, status, (error, used, host)))
 
-    def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
-        """Report up to 10,000 jobs in one call, with an answer for each job id. A stale report does not stop the
-        others."""
-        return self.run(_report_many(self.setup, leases, status))
+    def report_many(
+        self, leases: Iterable[Lease], status: Status | None = "running", *, facts: FactsByJob | None = None
+    ) -> dict[int, Answer]:
+        """Report up to 10,000 jobs in one call, with an answer for each job id. A stale or refused report does not stop
+        the others. facts: the facts of each run, by job id."""
+        return self.run(_report_many(self.setup, leases, status, facts))
 
-    def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
-        """End up to 10,000 jobs in one call, with an answer for each job id. A stale end does not stop the others."""
-        return self.run(_finish_many(self.setup, leases, outcome))
+    def finish_many(
+        self, leases: Iterable[Lease], outcome: Outcome = "finished", *, facts: FactsByJob | None = None
+    ) -> dict[int, Ended]:
+        """End up to 10,000 jobs in one call, with an answer for each job id. A stale or refused end does not stop the
+        others. facts: the facts of each run, by job id."""
+        return self.run(_finish_many(self.setup, leases, outcome, facts))
 
-    def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
-        """End the job and return the stored outcome; repeating the call is not an error. Raises StaleAttempt."""
-        return self.run(_finish(self.setup, lease, outcome))
+    def finish(
+        self,
+        lease: Lease,
+        outcome: Outcome = "finished",
+        *,
+        error: Errors | None = None,
+        used: Used | None = None,
+        host: str | None = None,
+    ) -> str:
+        """End the job and return the stored outcome; repeating the call is not an error. error, used and host are facts
+        of the run, which the history keeps. Raises StaleAttempt, and BadRequest for a refused fact."""
+        return self.run(_finish(self.setup, lease, outcome, (error, used, host)))
 
     def release(self, lease: Lease) -> int | None:
         """Give the job back and return the TaskQueue in which it waits again, or None if it was marked for kill and has
@@ -274,21 +350,41 @@ class AsyncJobAgent(AsyncClient):
             _match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id)
         )
 
-    async def report(self, lease: Lease, status: Status | None = "running") -> Answer:
+    async def report(
+        self,
+        lease: Lease,
+        status: Status | None = "running",
+        *,
+        error: Errors | None = None,
+        used: Used | None = None,
+        host: str | None = None,
+    ) -> Answer:
         """Report the status of the job; see JobAgent.report."""
-        return await self.run(_report(self.setup, lease, status))
+        return await self.run(_report(self.setup, lease, status, (error, used, host)))
 
-    async def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
+    async def report_many(
+        self, leases: Iterable[Lease], status: Status | None = "running", *, facts: FactsByJob | None = None
+    ) -> dict[int, Answer]:
         """Report many jobs; see JobAgent.report_many."""
-        return await self.run(_report_many(self.setup, leases, status))
+        return await self.run(_report_many(self.setup, leases, status, facts))
 
-    async def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
+    async def finish_many(
+        self, leases: Iterable[Lease], outcome: Outcome = "finished", *, facts: FactsByJob | None = None
+    ) -> dict[int, Ended]:
         """End many jobs; see JobAgent.finish_many."""
-        return await self.run(_finish_many(self.setup, leases, outcome))
+        return await self.run(_finish_many(self.setup, leases, outcome, facts))
 
-    async def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
+    async def finish(
+        self,
+        lease: Lease,
+        outcome: Outcome = "finished",
+        *,
+        error: Errors | None = None,
+        used: Used | None = None,
+        host: str | None = None,
+    ) -> str:
         """End the job and return the stored outcome; see JobAgent.finish."""
-        return await self.run(_finish(self.setup, lease, outcome))
+        return await self.run(_finish(self.setup, lease, outcome, (error, used, host)))
 
     async def release(self, lease: Lease) -> int | None:
         """Give the job back; see JobAgent.release."""

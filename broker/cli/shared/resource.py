@@ -26,6 +26,7 @@ def _describe(
     tag: Annotated[list[str] | None, typer.Option(help="Tag; repeat it for several.")] = None,
     processors: Annotated[int | None, typer.Option(help="Number of processors (NumberOfProcessors).")] = None,
     max_ram: Annotated[float | None, typer.Option(help="Memory in MB (MaxRAM).")] = None,
+    host: Annotated[str | None, typer.Option(help="Name of the worker node (HostName).")] = None,
     owner_group: Annotated[list[str] | None, typer.Option(help="Owner group of a private pilot (OwnerGroup).")] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of a private pilot (OwnerDN).")] = None,
 ) -> Resource:
@@ -41,7 +42,8 @@ def _describe(
         raise BadRequest(f"--resource is not a JSON object: {str(resource)[:100]}", _EXAMPLE)
     options: dict[str, object] = {
         "Site": site, "Platform": platform, "CPUTime": cpu_time, "GridCE": ce, "Tag": tag,
-        "NumberOfProcessors": processors, "MaxRAM": max_ram, "OwnerGroup": owner_group, "OwnerDN": owner,
+        "NumberOfProcessors": processors, "MaxRAM": max_ram, "HostName": host, "OwnerGroup": owner_group,
+        "OwnerDN": owner,
     }  # fmt: skip
     for option, number in {"--cpu-time": cpu_time, "--max-ram": max_ram}.items():
         if number is not None and not math.isfinite(number):

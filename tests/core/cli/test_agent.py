@@ -96,6 +96,40 @@ def test_the_agent_commands_match_report_release_and_finish_a_job(cli: Cli, db: 
     assert cli("agent", "finish", 1, attempt, "--outcome", "well", "--json").code == 1
 
 
+def test_reports_and_ends_have_facts_of_the_run(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    [match] = cli("match", "--host", "n17", "--cpu-time", "86400", "--json").json
+    job, attempt = match["job_id"], match["attempt"]
+    cli("agent", "report", job, attempt, "--host", "n18", "--used", "cpu=12.5", "--used", "ram=1900")
+    errors = ("--error", "pilot:1305:a: b", "--error", "payload:137", "--error", "dirac::Stalled")
+    cli("agent", "finish", job, attempt, "--outcome", "failed", *errors, "--used", "wall=60", "--used", "cores=8")
+    query = (
+        "select host, error, cpu_used, wall_used, ram_used, cores_used from taskqueue.history where event = 'failed'"
+    )
+    [found] = Calls(db).rows(query)
+    assert found == ("n17", [
+        {"source": "pilot", "code": 1305, "text": "a: b"}, {"source": "payload", "code": 137},
+        {"source": "dirac", "text": "Stalled"},
+    ], 12.5, 60, 1900, 8)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--error", "pilot:many"), "'many'"), (("--error", "Pilot:1"), "source is"), (("--error", ""), "source is"),
+        (("--error", "pilot:9999999999"), "code is 9999999999"), (("--used", "cpu"), "--used cpu"),
+        (("--used", "cpu=much"), "'much'"), (("--used", "cpu=-1"), "cpu of used is -1"),
+        (("--used", "cpu=NaN"), "'NaN'"), (("--used", "hours=1"), "'hours'"), (("--host", ""), "host is"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["report", "finish"])
+def test_a_wrong_fact_is_refused(cli: Cli, db: Connection, command: str, options: tuple[str, ...], words: str) -> None:
+    Calls(db).insert(1)
+    attempt = Calls(db).take(Site="S").attempt
+    cli("agent", command, 1, attempt, *options).refuses(words)
+    assert Calls(db).state(1) == "leased"
+
+
 @pytest.mark.slow
 def test_a_report_sets_the_status_of_its_job(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")

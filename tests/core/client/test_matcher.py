@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import database, errors, world
 from broker.client.call import Call, only
-from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match, Request
+from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match, Request, RunError, Used
 from broker.client.submitter import Submitter
 from broker.database_errors import from_database
 from tests.calls import Calls, Connection, requirements, resource
@@ -51,6 +52,38 @@ def test_an_agent_matches_reports_and_finishes_a_job(agent: JobAgent, db: Connec
     assert agent.finish(match, "failed") == "failed"  # a second time is no error
     assert calls.outcome(7) == "failed"
     assert agent.match(resource()) is None
+
+
+END = "select host, error, cpu_used, wall_used, ram_used, cores_used from taskqueue.history where event = 'failed'"
+ERROR: list[RunError] = [{"source": "pilot", "code": 1305, "text": "the payload failed"}, {"source": "exe", "code": 65}]
+USED: Used = {"cpu": 12.5, "wall": 60, "ram": 2000, "cores": 8}
+
+
+def test_a_report_and_an_end_have_facts_of_the_run(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    match = taken(agent.match(resource(HostName="n17")))
+    agent.report(match, None, used={"cpu": 3, "ram": 2000}, host="n18")
+    assert agent.finish(match, "failed", error=ERROR, used={"wall": 60}) == "failed"
+    assert Calls(db).rows(END) == [("n17", ERROR, 3, 60, 2000, None)]
+    other = taken(agent.match(resource()))
+    wrong: list[Any] = [{"source": "Pilot"}]
+    with pytest.raises(errors.BadRequest, match="source is"):
+        agent.finish(other, "failed", error=wrong)
+    with pytest.raises(errors.BadRequest, match="host is"):
+        agent.report(other, host="")
+    with pytest.raises(errors.BadRequest, match=r"error is .*not a list"):
+        agent.report(other, error="text")  # type: ignore[arg-type]  # refused in the database
+
+
+def test_many_reports_and_ends_have_facts_by_job(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 4))
+    matches = sorted(agent.match_jobs(resource(), 3), key=lambda one: one.job_id)
+    answers = agent.report_many(matches, facts={1: {"host": "n17"}, 2: {"host": ""}, 99: {"host": "n18"}})
+    assert [answers[job].action for job in (1, 2, 3)] == ["continue", "refused", "continue"]
+    ended = agent.finish_many(matches, "failed", facts={1: {"error": ERROR, "used": USED}, 2: {"used": {"cpu": -1}}})
+    assert [ended[job].outcome for job in (1, 2, 3)] == ["failed", "refused", "failed"]
+    found = [("n17", ERROR, 12.5, 60, 2000, 8), (None,) * 6]
+    assert Calls(db).rows(END + " order by job_id") == found
 
 
 def test_match_jobs_takes_no_more_than_asked_for(agent: JobAgent, db: Connection) -> None:
@@ -354,7 +387,7 @@ def test_the_async_agent_matches_reports_finishes_and_releases(dsn: str, db: Con
             matches = [taken(match) for match in await asyncio.gather(*(agent.match(resource()) for _ in range(10)))]
             for match in matches[:3]:
                 assert (await agent.report(match)).action == "continue"
-                assert await agent.finish(match) == "finished"
+                assert await agent.finish(match, error=ERROR, used=USED, host="n17") == "finished"
             assert await agent.release(matches[3]) is not None
             with pytest.raises(errors.StaleAttempt):
                 await agent.finish(matches[3])
@@ -365,6 +398,7 @@ def test_the_async_agent_matches_reports_finishes_and_releases(dsn: str, db: Con
 
     assert sorted(set(asyncio.run(work()))) == list(range(1, 21))
     assert calls.value("select count(*) from monitor.job where state = 'finished'") == 3
+    assert calls.value("select count(*) from taskqueue.history where host = 'n17' and cores_used = 8") == 3
 
 
 @pytest.mark.slow
