@@ -49,12 +49,26 @@ class Matches(Struct):
     matches: list[Match]
 
 
+Errors = Annotated[
+    list[dict[str, Any]],
+    Meta(description='Errors of the run: [{"source": "pilot", "code": 1305, "text": "..."}], at most seven.'),
+]
+Used = Annotated[
+    dict[str, Any], Meta(description='What the run used: {"cpu": seconds, "wall": seconds, "ram": MB, "cores": n}.')
+]
+Host = Annotated[str, Meta(description="The worker node.")]
+
+
 class Report(Request, omit_defaults=True):
-    """A report on a job. status: starting, running, holding or transferring; left out = running, null = a heartbeat."""
+    """A report on a job. status: starting, running, holding or transferring; left out = running, null = a heartbeat.
+    An end without facts (error, used, host) takes over those of reports."""
 
     job_id: JobId
     attempt: Attempt
     status: str | UnsetType | None = UNSET
+    error: Errors | UnsetType | None = UNSET
+    used: Used | UnsetType | None = UNSET
+    host: Host | UnsetType = UNSET
 
 
 class Finish(Request, omit_defaults=True):
@@ -63,6 +77,9 @@ class Finish(Request, omit_defaults=True):
     job_id: JobId
     attempt: Attempt
     outcome: str | UnsetType = UNSET
+    error: Errors | UnsetType | None = UNSET
+    used: Used | UnsetType | None = UNSET
+    host: Host | UnsetType = UNSET
 
 
 class Release(Request):

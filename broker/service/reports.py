@@ -1,7 +1,7 @@
 """Reports and ends of single jobs; those of one group that arrive at the same time are one call."""
 
 from collections.abc import Callable, Sequence
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import msgspec
 import psycopg
@@ -14,18 +14,21 @@ from broker.service.problems import of_error
 
 REPORT: LiteralString = "select job_id, action, reason from taskqueue.report_jobs(%s, %s::jsonb)"
 FINISH: LiteralString = "select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s::jsonb)"
-_MOST = 500
+_MOST, _BYTES = 500, 4 * 2**20
 
 
 class Unproven(msgspec.Struct, omit_defaults=True):
     """A report or an end from a caller of an adapter, which has no attempt: the subject and, perhaps, a number replace
-    it. status: status of a report, None = a heartbeat. outcome: outcome of an end.
+    it. status: status of a report, None = a heartbeat. outcome: outcome of an end. error, used, host: facts of the run.
     """
 
     job_id: int
     status: str | msgspec.UnsetType | None = msgspec.UNSET
     outcome: str | msgspec.UnsetType = msgspec.UNSET
     attempt_number: int | msgspec.UnsetType = msgspec.UNSET
+    error: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    used: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    host: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -41,7 +44,7 @@ class Reporter:
     def __init__(self, database: Database, statement: LiteralString, note: Callable[[int], None]) -> None:
         self._database = database
         self._statement = statement
-        bounds = Bounds[Notice](_MOST, name=lambda notice: notice.job_id)
+        bounds = Bounds[Notice](_MOST, lambda notice: len(notice.text), _BYTES, lambda notice: notice.job_id)
         self._collector: Collector[Group, Notice, Row] = Collector(self._send, bounds, note=note)
 
     async def answer(self, caller: Caller, about: Report | Finish | Unproven) -> Row:

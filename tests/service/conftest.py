@@ -212,6 +212,16 @@ def insert_jobs(db: Db, count: int, first: int = 1) -> list[int]:
     return ids
 
 
+def facts_of(db: Db, job_id: int) -> tuple[Any, ...]:
+    """Host, errors, CPU time, wall time, memory and cores of the end of a job, or of its lease."""
+    columns = "host, error, cpu_used, wall_used, ram_used, cores_used"
+    query = f"""select {columns} from taskqueue.lease where job_id = %(job)s
+                 union all select {columns} from taskqueue.history
+                  where job_id = %(job)s and event not in ('matched', 'running', 'kill asked')"""
+    [found] = db.execute(query.encode(), {"job": job_id}).fetchall()
+    return tuple(found)
+
+
 def wait_until(there: Callable[[], bool], why: Callable[[], object] = str, seconds: float = 60) -> None:
     """Wait for a condition that holds soon; `why` is the message if it does not."""
     until = time.monotonic() + seconds

@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.conftest import Db, Jobs, Running, Token, bearer
+from tests.service.conftest import Db, Jobs, Running, Token, bearer, facts_of
+from tests.service.test_facts import PARAMETERS, are_bounded, odd_fields
 
 Matched = Callable[[int], list[int]]
 WANTED = {"resources": [{"CPUTime": 86400, "Site": "NORTH"}]}
@@ -269,6 +270,57 @@ def test_what_is_not_kept_may_be_anything(agent: httpx.Client, matched: Matched,
         assert db.execute("select reported_at > now() - interval '1 minute' from taskqueue.lease").fetchone() == (True,)
 
 
+def test_heartbeats_parameters_and_statuses_have_facts_of_the_run(
+    agent: httpx.Client, matched: Matched, db: Db
+) -> None:
+    matched(3)
+    beat = {"LoadAverage": 1.5, "CPUConsumed": 100.0, "WallClockTime": 120.5, "MemoryUsed": 1500.5, "Vsize": 9e5}
+    assert agent.patch("/heartbeat", json={1: beat, 2: beat}).json() == []
+    host = {"HostName": "n17", "Memory(MB)": 64000, "JobType": "User"}
+    answer = agent.patch("/metadata", json={1: host, 2: host})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert facts_of(db, 1) == ("n17", None, 100, 120.5, 1500.5, None)
+    failed = {NOW: {"Status": "Failed", "MinorStatus": "Stalled", "ApplicationStatus": "exit 3"}}
+    done = {NOW: {"Status": "Done", "MinorStatus": "Execution Complete"}}
+    late = {EARLIER: {"MinorStatus": "early"}, LATER: {"Status": "Failed"}, NOW: {"MinorStatus": "not yet"}}
+    assert agent.patch("/status", json={1: failed, 2: done, 3: late}).json()["failed"] == {}
+    assert facts_of(db, 1)[1] == [{"source": "dirac", "text": "Stalled"}, {"source": "dirac", "text": "exit 3"}]
+    assert facts_of(db, 2) == ("n17", None, 100, 120.5, 1500.5, None)
+    assert facts_of(db, 3)[1] == [{"source": "dirac", "text": "early"}]
+    assert agent.patch("/metadata", json={1: {"TotalCPUTime(s)": 7}}).status_code == 204  # the job is over
+    assert facts_of(db, 1)[2] == 100
+
+
+def test_parameters_of_a_job_of_another_agent_are_refused(
+    agent: httpx.Client, matched: Matched, token: Token, db: Db
+) -> None:
+    matched(2)
+    refused = agent.patch("/metadata", json={99: {}, 1: {"HostName": "n17"}})
+    assert (refused.status_code, "does not have job 99" in refused.json()["detail"]) == (403, True)
+    assert facts_of(db, 1)[0] == "n17"
+    other = agent.patch("/metadata", json={1: {"HostName": "n18"}}, headers=bearer(token("agent", "pilot-2")))
+    assert other.status_code == 403
+    assert facts_of(db, 1)[0] == "n17"
+    assert agent.patch("/metadata", json={"x": {}, "2": {"HostName": "n17"}}).status_code == 422
+    assert facts_of(db, 2)[0] == "n17"
+
+
+def test_no_value_of_a_parameter_or_status_stops_an_end(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    each = odd_fields(*PARAMETERS)
+    headers = {"Content-Type": "application/json"}
+    given = dict(zip(matched(len(each)), each, strict=True))
+    failed = {}
+    for job, fields in given.items():
+        minor, application, *_ = fields.values()
+        failed[job] = {NOW: {"Status": "Failed", "MinorStatus": minor, "ApplicationStatus": application}}
+    for path, body in (("/heartbeat", given), ("/metadata", given), ("/status", failed)):
+        content = json.dumps(body)  # with NaN and halves of surrogate pairs, as Python writes them
+        answer = agent.patch(path, content=content, headers=headers)
+        assert answer.status_code in (200, 204), (path, answer.text)
+    assert outcomes(db) == dict.fromkeys(given, "failed")
+    assert all(are_bounded(facts_of(db, job)) for job in given)
+
+
 def test_an_unknown_caller_gets_an_error_in_the_form_of_diracx(adapter: httpx.Client) -> None:
     refused = adapter.post("/search", json={})
     assert (refused.status_code, list(refused.json())) == (401, ["detail"])
@@ -279,7 +331,8 @@ def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token
     matched(1)
     viewer = bearer(token("viewer"))
     assert adapter.patch("/status", json={1: update("Killed")}, headers=viewer).status_code == 403
-    assert adapter.patch("/heartbeat", json={1: {}}, headers=viewer).status_code == 403
+    for path in ("/heartbeat", "/metadata"):
+        assert adapter.patch(path, json={1: {}}, headers=viewer).status_code == 403
     assert outcomes(db) == {}
 
 

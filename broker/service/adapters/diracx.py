@@ -1,7 +1,7 @@
 """DiracX's calls about jobs: search, summary, status and heartbeat, in DIRAC's words.
 
-Source: the models and routes of DiracX 0.7. Minor and application statuses, and the figures of a heartbeat, are not
-kept. DiracX's owner is the owner in the job's requirements.
+Source: the models and routes of DiracX 0.7. Facts of the run are kept of heartbeats, of parameters, and of the statuses
+of a job that failed. DiracX's owner is the owner in the job's requirements.
 """
 
 import asyncio
@@ -17,8 +17,10 @@ from starlette.responses import Response
 
 from broker.acts import CANCEL_JOBS
 from broker.service import bodies
-from broker.service.adapters.dirac.jobs import give_back
+from broker.service.adapters import facts
+from broker.service.adapters.dirac.jobs import give_back, states_of
 from broker.service.bodies import JSON
+from broker.service.calls import Row
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.models import Order, Restriction, Search, Summary
 from broker.service.problems import Problem, encoded, of_error
@@ -134,9 +136,20 @@ class JobCommand(Struct):
 
 
 class StatusUpdate(Struct, rename="pascal"):
-    """A status of a job. The others that a client sends are not kept."""
+    """The statuses of a job. Only the status has an effect; the others explain a failure."""
 
     status: Status | None = None
+    minor_status: Any = None
+    application_status: Any = None
+
+
+class Asked(Struct):
+    """The statuses that a client sets: the time of the last, the one that counts, the fault of an update, and facts."""
+
+    at: datetime
+    status: Status | None
+    unread: str | None
+    run: facts.Facts
 
 
 class StatusSet(Struct, rename="pascal", omit_defaults=True):
@@ -183,21 +196,39 @@ async def summary(call: Call) -> list[dict[str, Any]]:
 
 
 async def heartbeat(call: Call) -> list[JobCommand]:
-    """Heartbeats of jobs, whose figures are not kept. The agent must stop a job that it no longer has, and a job that
-    is to be killed."""
-    entries, wrong = await _entries(call)
-    reports = call.service.reports
-    answers = await asyncio.gather(*(reports.answer(call.caller, Unproven(job, status=None)) for job in entries))
+    """Heartbeats of jobs. The agent must stop a job that it no longer has, and a job that is to be killed."""
+    answers, wrong = await _reported(call)
     if wrong is not None:
         raise wrong
     return [JobCommand(job, "Kill", reason) for job, action, reason in answers if action != "continue"]
+
+
+async def set_parameters(call: Call) -> Response:
+    """Parameters and attributes of jobs, of which facts of the run are kept. A job that the caller neither has nor has
+    ended is refused; the others count."""
+    answers, wrong = await _reported(call)
+    if wrong is not None:
+        raise wrong
+    lost = {job: reason for job, action, reason in answers if action in ("stale", "refused")}
+    known = await states_of(call, lost) if lost else {}
+    for job, reason in lost.items():
+        if job not in known:
+            raise Problem(403, reason)
+    return Response(status_code=204)
+
+
+async def _reported(call: Call) -> tuple[list[Row], Problem | None]:
+    """The answers to heartbeats with facts, and the refusal of the first entry that names no job."""
+    entries, wrong = await _entries(call)
+    each = (Unproven(job, status=None, **facts.of_parameters(given)) for job, given in entries.items())
+    return await asyncio.gather(*(call.service.reports.answer(call.caller, one) for one in each)), wrong
 
 
 async def set_statuses(call: Call) -> StatusesSet | Response:
     """New statuses of jobs: the first one that ends a job counts or, if none does, the latest. An agent reports, ends
     or gives back its jobs; other callers cancel theirs."""
     entries, wrong = await _entries(call)
-    asked: dict[int, tuple[datetime, Status | None, str | None]] = {}
+    asked: dict[int, Asked] = {}
     done = StatusesSet({}, {})
     for job, given in entries.items():
         try:
@@ -206,12 +237,12 @@ async def set_statuses(call: Call) -> StatusesSet | Response:
             done.failed[job] = {"detail": problem.detail}
     cancels = await call.rows(_MAY_CANCEL) == [(True,)]
     set_one = _cancel if cancels else _of_agent
-    reasons = await asyncio.gather(*(set_one(call, job, status) for job, (_, status, _) in asked.items()))
-    for (job, (at, status, unread)), reason in zip(asked.items(), reasons, strict=True):
-        if failure := reason or unread:
+    reasons = await asyncio.gather(*(set_one(call, job, one) for job, one in asked.items()))
+    for (job, one), reason in zip(asked.items(), reasons, strict=True):
+        if failure := reason or one.unread:
             done.failed[job] = {"detail": failure}
         else:
-            done.success[job] = StatusSet(at, status)
+            done.success[job] = StatusSet(one.at, one.status)
     if wrong is not None:
         raise wrong
     if done.success or not entries:
@@ -300,10 +331,10 @@ def _time(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _asked(job: int, given: Any) -> tuple[datetime, Status | None, str | None]:
-    """The time of the last update of a job, the status that counts, and the fault of an update, which does not stop the
-    others. Raises Problem if no update can be read."""
-    found: list[tuple[datetime, Status | None]] = []
+def _asked(job: int, given: Any) -> Asked:
+    """The statuses of a job; the fault of an update does not stop the others. Raises Problem if no update can be
+    read."""
+    found: list[tuple[datetime, StatusUpdate]] = []
     wrong: Problem | None = None
     where = f"the entry of job {job}"
     for text, update in bodies.converted(given, dict[str, Any], where).items():
@@ -311,21 +342,28 @@ def _asked(job: int, given: Any) -> tuple[datetime, Status | None, str | None]:
             time = _time(text)
             if time is None:
                 raise Problem(422, f"a status of job {job} has the time {text[:100]!r}, which is none", key=str(job))
-            found.append((time, bodies.converted(update, StatusUpdate, where).status))
+            found.append((time, bodies.converted(update, StatusUpdate, where)))
         except Problem as problem:
             wrong = wrong or problem
     if not found:
         raise wrong or Problem(422, f"job {job} has no status", key=str(job))
     found.sort(key=lambda one: one[0])
-    named = [None, *(status for _, status in found if status is not None)]
-    counts = next((status for status in named if status in _LASTING), named[-1])
-    return found[-1][0], counts, wrong.detail if wrong else None
+    updates = [update for _, update in found]
+    named = [None, *(update.status for update in updates if update.status is not None)]
+    end = next((number for number, update in enumerate(updates) if update.status in _LASTING), None)
+    counts = named[-1] if end is None else updates[end].status
+    run: facts.Facts = {}
+    if end is not None and counts == "Failed":
+        run = facts.of_failure((update.minor_status, update.application_status) for update in updates[: end + 1])
+    return Asked(found[-1][0], counts, wrong.detail if wrong else None, run)
 
 
-async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
+async def _of_agent(call: Call, job: int, asked: Asked) -> str | None:
     """The reason why a status of an agent's job was not set; None if it was set."""
+    status = asked.status
     if status in _ENDED:
-        _, outcome, reason = await call.service.ends.answer(call.caller, Unproven(job, outcome=_ENDED[status]))
+        end = Unproven(job, outcome=_ENDED[status], **asked.run)
+        _, outcome, reason = await call.service.ends.answer(call.caller, end)
         return None if outcome not in ("stale", "refused") else reason
     if status == _RETURNED:
         try:
@@ -342,7 +380,8 @@ async def _of_agent(call: Call, job: int, status: Status | None) -> str | None:
     return None if action in ("continue", "kill") else reason
 
 
-async def _cancel(call: Call, job: int, status: Status | None) -> str | None:
+async def _cancel(call: Call, job: int, asked: Asked) -> str | None:
+    status = asked.status
     if status not in _TAKEN_AWAY:
         return f"{status} is set by agents; Killed and Deleted cancel a job"
     values = [call.setup, [job], f"{status} through DiracX"]
@@ -365,5 +404,7 @@ ENDPOINTS = (
     Endpoint("PATCH", "/api/jobs/heartbeat", "diracx_heartbeat", "Report on jobs", heartbeat,
              limit_factor=4, adapter=ADAPTER),
     Endpoint("PATCH", "/api/jobs/status", "diracx_status", "Set statuses", set_statuses,
+             limit_factor=4, adapter=ADAPTER),
+    Endpoint("PATCH", "/api/jobs/metadata", "diracx_metadata", "Set parameters", set_parameters,
              limit_factor=4, adapter=ADAPTER),
 )  # fmt: skip

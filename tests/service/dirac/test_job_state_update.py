@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from tests.core.lifecycle import grids
-from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer
+from tests.service.conftest import BASE, SETUP, Db, Running, Token, bearer, facts_of
 from tests.service.dirac.conftest import Callers, Insert, Match, Rpc
+from tests.service.test_facts import PARAMETERS, are_bounded, odd_fields
 
 One = Callable[..., Any]
 OK = {"OK": True, "Value": None}
@@ -175,6 +176,65 @@ WRONG: list[tuple[str, list[Any], int, str]] = [
     ("setJobsParameter", [{"9999999999999999999": ["a", "b"]}], 1004, "9999999999999999999"),
     ("sendHeartBeat", [7, {}], 1004, "length"),
 ]  # fmt: skip
+
+
+def dirac_errors(*texts: str) -> list[dict[str, str]]:
+    return [{"source": "dirac", "text": text} for text in texts]
+
+
+def test_parameters_and_heart_beats_have_facts_of_the_run(pilot: Rpc, db: Db) -> None:
+    """Names and units of DIRAC's Watchdog and JobWrapper. The host is the first, the memory the largest."""
+    static = {"HostName": "n17", "Memory(MB)": 64000, "ModelName": "x"}
+    assert pilot("setJobParameters", 7, [[name, value] for name, value in static.items()]) == OK
+    beat = {"CPUConsumed": 100, "WallClockTime": 120.5, "MemoryUsed": 1500.5, "Vsize": 9e5, "LoadAverage": 1.5}
+    assert pilot("sendHeartBeat", 7, beat, {"StandardOutput": "x"})["OK"]
+    assert facts_of(db, 7) == ("n17", None, 100, 120.5, 1500.5, None)
+    assert pilot("sendHeartBeat", 7, {**beat, "CPUConsumed": 200, "MemoryUsed": 900}, {"HostName": "n18"})["OK"]
+    summary = {"LastUpdateCPU(s)": 210, "MemoryUsed(MB)": 12, "WallClockTime(s)": 240.25, "ScaledCPUTime(s)": 9e9}
+    assert pilot("setJobParameters", 7, [[name, str(value)] for name, value in summary.items()]) == OK
+    assert pilot("setJobsParameter", {"7": ["NumberOfProcessors", "8"]}) == OK
+    assert pilot("setJobParameter", 7, "TotalCPUTime(s)", "230.5") == OK
+    assert pilot("setJobStatus", 7, "Done", "Execution Complete") == OK
+    assert facts_of(db, 7) == ("n17", None, 230.5, 240.25, 1500.5, 8)
+
+
+@pytest.mark.parametrize(
+    ("method", "args", "texts"),
+    [
+        ("setJobStatus", ["Failed", "Uploading Outputs", "JobWrapper"], ["Uploading Outputs"]),
+        ("setJobStatus", ["Failed", ""], None), ("setJobStatus", ["Failed"], None),
+        ("setJobStatus", ["Killed", "Marked for termination"], None), ("setJobStatus", ["Done", "x"], None),
+        ("setJobAttribute", ["Status", "Failed"], None),
+        ("setJobStatusBulk", [{"1": {"Status": "Failed", "MinorStatus": "Stalled", "ApplicationStatus": "exit 3"}}],
+         ["Stalled", "exit 3"]),
+        ("setJobStatusBulk", [{"3": {"Status": "Failed"}, "2": {"MinorStatus": "late"}, "1": {"MinorStatus": "early"}}],
+         ["late"]),
+        ("setJobStatusBulk", [{"1": {"ApplicationStatus": "exit 3"}, "2": {"Status": "Failed"},
+                               "3": {"MinorStatus": "after the end", "Status": "Running"}}], ["exit 3"]),
+        ("setJobStatusBulk", [{"1": {"Status": "Completing", "MinorStatus": "Application Finished With Errors"},
+                               "2": {"Status": "Failed", "MinorStatus": ["a", "list"]}}],
+         ["Application Finished With Errors"]),
+        ("setJobStatusBulk", [{"1": {"Status": "Done", "MinorStatus": "Execution Complete"}}], None),
+    ],
+)  # fmt: skip
+def test_the_other_statuses_of_a_failure_are_its_errors(
+    pilot: Rpc, db: Db, method: str, args: list[Any], texts: list[str] | None
+) -> None:
+    assert pilot(method, 7, *args) == OK
+    assert facts_of(db, 7)[1] == (texts and dirac_errors(*texts))
+
+
+def test_no_value_of_a_parameter_or_status_stops_an_end(dirac_job: Insert, match: Match, rpc: Callers, db: Db) -> None:
+    pilot = rpc()
+    for job, given in enumerate(odd_fields(*PARAMETERS), 1):
+        dirac_job(job)
+        assert match()["Value"]["JobID"] == job
+        assert pilot("setJobParameters", job, [list(pair) for pair in given.items()]) == OK
+        assert pilot("sendHeartBeat", job, given, given)["OK"]
+        minor, application, *_ = given.values()
+        failed = {"Status": "Failed", "MinorStatus": minor, "ApplicationStatus": application}
+        assert pilot("setJobStatusBulk", job, {"1": failed}) == OK
+        assert are_bounded(facts_of(db, job))
 
 
 ODD = ["\0\0 done", "event \udcff", float("nan"), float("-inf"), 10**4000, {"a": ["\0"]}, None]

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from broker.service.adapters.dirac.description import described
-from tests.service.conftest import Db, Jobs, Running, Start, Token, bearer
+from tests.service.conftest import Db, Jobs, Running, Start, Token, bearer, facts_of
 from tests.service.dirac.conftest import JDL, SITE, Callers, Insert, Match
 
 
@@ -51,6 +51,16 @@ def test_a_job_without_a_jdl_fails_and_hinders_no_other(dirac_job: Insert, jobs:
         assert "has no JDL; the job has failed" in refused["Message"]
     assert match()["Errno"] == 1510
     assert db.execute("select outcome, count(*) from taskqueue.ended group by 1").fetchall() == [("failed", 7)]
+    assert facts_of(db, 100)[1] == [{"source": "dirac", "text": "the payload has no JDL"}]
+
+
+def test_the_host_of_a_description_is_that_of_the_lease(dirac_job: Insert, match: Match, db: Db) -> None:
+    dirac_job(7)
+    for wrong in ("", ["n17"], "n17\n", 5):
+        refused = match(HostName=wrong)
+        assert (refused["Errno"], "HostName" in refused["Message"]) == (1004, True), refused
+    assert match(HostName="n17")["Value"]["JobID"] == 7
+    assert facts_of(db, 7)[0] == "n17"
 
 
 AGENTS = {  # fields of a JobAgent that matching ignores

@@ -46,7 +46,7 @@ COLUMNS = [
 OPERATORS = ["eq", "neq", "gt", "lt", "in", "not in", "like", "not like", "regex", "is"]
 RESOURCE_KEYS = [
     "Site", "GridCE", "Platform", "JobType", "PilotType", "OwnerGroup", "Tag", "RequiredTag", "CPUTime", "MaxRAM",
-    "Owner", "OwnerDN", "JobID", "NumberOfProcessors", "WholeNode", "DIRACVersion", "Setup",
+    "Owner", "OwnerDN", "JobID", "NumberOfProcessors", "WholeNode", "DIRACVersion", "Setup", "HostName",
 ]  # fmt: skip
 
 
@@ -102,10 +102,14 @@ def panda(target: Target, path: str) -> st.SearchStrategy[Request]:
     jobs = anything(*target.known["job_id"], *map(str, target.known["job_id"]))
     number, state, name = anything(*NUMBERS), anything(*STATES), anything("a", "b")
     site = anything(*SITES, *target.known["queue"])
-    each = some_of({"job_id": jobs, "job_status": state, "attempt_nr": number, "pilot_error_code": number})
+    run = {"pilot_error_code": number, "pilotErrorDiag": name, "exeErrorCode": number, "exe_error_diag": name,
+           "node": name, "maxRSS": number, "max_rss": number, "cpuConsumptionTime": number, "core_count": number,
+           "startTime": anything(*TIMES, *NUMBERS), "endTime": anything(*TIMES, *NUMBERS),
+           "cpuConsumptionUnit": anything("s", "s+Intel")}  # fmt: skip
+    each = some_of({"job_id": jobs, "job_status": state, "attempt_nr": number, **run})
     fields = some_of({
         "jobId": jobs, "job_id": jobs, "state": state, "job_status": state, "attemptNr": number, "attempt_nr": number,
-        "pilotErrorCode": number, "pilot_error_code": number, "siteName": site, "site_name": site, "nJobs": number,
+        "pilotErrorCode": number, **run, "siteName": site, "site_name": site, "nJobs": number,
         "n_jobs": number, "prodSourceLabel": anything("managed", "user", "unified"), "mem": number, "memory": number,
         "remaining_time": number, "computingElement": name, "resourceType": anything("SCORE", "MCORE_HIMEM"),
         "prodUserID": name, "taskID": anything("0", "1", None), "task_id": anything("0", None),
@@ -133,14 +137,21 @@ def dirac(target: Target, _: str) -> st.SearchStrategy[Request]:
     status, name, many = anything(*STATES), anything("a", "b"), st.lists(job, max_size=4)
     values = anything("NORTH", ["NORTH", "SOUTH"], 86400, "86400", "1e3", ["GPU"], "['GPU', 'big']", 4, True)
     resource = some_of(dict.fromkeys(RESOURCE_KEYS, values))
-    by_name = st.dictionaries(st.text(max_size=5), anything(1, "x"), max_size=3)
-    times = st.dictionaries(rarely(st.sampled_from(TIMES)).map(str), some_of({"Status": status}), max_size=3)
+    facts = ["HostName", "CPUConsumed", "WallClockTime", "MemoryUsed", "TotalCPUTime(s)", "NumberOfProcessors"]
+    key = st.one_of(st.sampled_from(facts), st.text(max_size=5))
+    by_name = st.dictionaries(key, anything(1, "x"), max_size=3)
+    times = st.dictionaries(
+        rarely(st.sampled_from(TIMES)).map(str),
+        some_of(dict.fromkeys(["Status", "MinorStatus", "ApplicationStatus"], status)),
+        max_size=3,
+    )
     args = {
         "requestJob": [resource], "getMatchingTaskQueues": [resource], "getActiveTaskQueues": [], "ping": [],
         "getJobsStatus": [st.one_of(job, many)], "setJobStatus": [job, status, name, name, anything(None, "x"), name],
         "setJobStatusBulk": [job, rarely(times), name], "setJobAttribute": [job, anything("Status", "Site"), status],
         "setJobSite": [job, name], "setJobApplicationStatus": [job, name, name], "setJobParameter": [job, name, name],
-        "setJobParameters": [job, st.lists(st.lists(name, min_size=1, max_size=3), max_size=3)],
+        "setJobParameters": [job, st.one_of(st.lists(st.lists(name, min_size=1, max_size=3), max_size=3),
+                                            by_name.map(lambda pairs: [list(pair) for pair in pairs.items()]))],
         "setJobsParameter": [st.dictionaries(job.map(str), st.lists(name, max_size=3), max_size=3)],
         "sendHeartBeat": [job, rarely(by_name), rarely(by_name)], "noSuchMethod": [name],
     }  # fmt: skip
@@ -170,15 +181,16 @@ def diracx(target: Target, path: str) -> st.SearchStrategy[Request]:
     sort = some_of({"parameter": column, "direction": anything("asc", "desc")})
     listed = st.lists(spec, max_size=3)
     number = anything(1.5, 10, None)
-    beat = some_of(dict.fromkeys(("LoadAverage", "MemoryUsed", "CPUConsumed", "StandardOutput"), number))
-    update = some_of({"Status": anything(*STATES), "MinorStatus": anything("x"), "Source": anything("x")})
+    beat = some_of(dict.fromkeys(("HostName", "MemoryUsed", "CPUConsumed", "StandardOutput"), number))
+    words = dict.fromkeys(("MinorStatus", "ApplicationStatus", "Source"), anything("x"))
+    update = some_of({"Status": anything(*STATES), **words})
     bodies: dict[str, st.SearchStrategy[Any]] = {
         "search": some_of({
             "parameters": st.lists(column, max_size=3), "search": listed, "sort": st.lists(sort, max_size=2),
             "distinct": anything(True, False),
         }),
         "summary": some_of({"grouping": st.lists(column, max_size=3), "search": listed}),
-        "heartbeat": st.dictionaries(job, beat, max_size=3),
+        "heartbeat": st.dictionaries(job, beat, max_size=3), "metadata": st.dictionaries(job, beat, max_size=3),
         "status": st.dictionaries(job, st.dictionaries(anything(*TIMES).map(str), update, max_size=3), max_size=3),
     }  # fmt: skip
     return st.builds(Request, rarely(bodies[path.rpartition("/")[2]]), st.sampled_from([JSON] * 9 + [FORM]), raw())
@@ -205,6 +217,8 @@ def in_dirac(_: str, answer: requests.Response, __: Request) -> bool:
 
 def in_diracx(path: str, answer: requests.Response, _: Request) -> bool:
     """Whether DiracX's clients can read it."""
+    if answer.status_code == 204:
+        return path.endswith("metadata") and not answer.content
     found = answer.json()
     if answer.status_code in (200, 206, 416):
         return isinstance(found, dict if path.endswith("status") else list)

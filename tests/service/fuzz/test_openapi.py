@@ -52,6 +52,9 @@ WORDS: dict[str, list[Any]] = {
     "resources": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
     "resource": [{"CPUTime": 86400}, {"CPUTime": 86400, "Site": ["NORTH"]}, {"CPUTime": 1e3, "Tag": "GPU"}],
     "requirements": [{"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}],
+    "error": [[], [{"source": "pilot", "code": 1305}], [{"source": "P"}], [{"source": "exe", "text": "\x1b"}]],
+    "used": [{}, {"cpu": 1e-50, "wall": 60.5, "ram": 2000, "cores": 8}, {"cpu": -1}, {"cores": 10**20}],
+    "host": ["n17", "", "n\u202e", "n" * 300],
     "settings": [{"NQUEUED_SAT_CAP": 1}], "world": [{"queues": {}}, {"tasks": {}}],
     "value": [1, "NORTH", None, "2026-03-28T12:00:00Z", True],
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.conftest import Db, Running, Token, bearer
+from tests.service.conftest import Db, Running, Token, bearer, facts_of
 from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots, stored
 
 DONE = {"success": True, "message": "", "data": {"StatusCode": 0, "command": None}}
@@ -30,6 +30,7 @@ def test_a_pilot_fetches_runs_and_ends_a_job(one: Pilot, db: Db) -> None:
         assert one.v1("update_job", job_id=71, job_status=status, attempt_nr=1, max_rss=1) == DONE
     for _ in range(2):
         assert one.v1("update_job", job_id=71, job_status="failed", attempt_nr=1, pilot_error_code=1305) == DONE
+    assert facts_of(db, 71) == ("node 1", [{"source": "pilot", "code": 1305}], None, None, 0.001, None)
     assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "failed", 1)]
     assert statuses(one, 71) == [(71, "failed", 1)]
     assert one.v1("acquire_jobs", site_name=QUEUE) == {"success": False, "message": "No jobs in PanDA", "data": None}
@@ -50,7 +51,7 @@ def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert,
     assert len(one.v1("acquire_jobs", site_name=QUEUE, n_jobs=4)["data"]["jobs"]) == 4
     db.execute("select taskqueue.cancel_job('default', 2, 'not needed')")
     listed = [
-        {"job_id": 1, "job_status": "finished", "attempt_nr": 1},
+        {"job_id": 1, "job_status": "finished", "attempt_nr": 1, "node": "n17", "max_rss": 2048, "core_count": 8},
         {"job_id": 2, "job_status": "running", "attempt_nr": 1},
         {"job_id": 3, "job_status": "running", "attempt_nr": 2},
         {"job_id": 9, "job_status": "finished"},
@@ -60,6 +61,7 @@ def test_each_of_many_updates_gets_its_own_answer(pilot: Pilots, insert: Insert,
     assert answer["success"]
     *done, odd = answer["data"]
     assert done == [DONE, KILL, KILL, KILL]
+    assert facts_of(db, 1) == ("n17", None, None, None, 2, 8)
     assert (odd["success"], "'odd'" in odd["message"]) == (False, True)
     assert statuses(one, 1, 2, 3) == [(1, "finished", 1), (2, "running", 1), (3, "sent", 1)]
     ended = one.v1("update_job", job_id=2, job_status="failed", attempt_nr=1, pilot_error_code=1144)

@@ -7,8 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.conftest import Db, Running, Start, Token, bearer
+from tests.service.conftest import Db, Running, Start, Token, bearer, facts_of
 from tests.service.panda.conftest import QUEUE, SPEC, Insert, Pilot, Pilots, stored
+from tests.service.test_facts import FIELDS, ODD, PILOT, are_bounded, odd_fields
 
 
 def test_a_pilot_fetches_runs_and_ends_a_job(one: Pilot, db: Db) -> None:
@@ -214,6 +215,37 @@ def test_what_is_not_kept_may_be_anything(one: Pilot) -> None:
         answer = one.client.post("/server/panda/updateJob", content=b"jobId=71&state=running&" + more, headers=headers)
         assert answer.json() == {"StatusCode": 0, "command": "NULL"}
     assert one.older("updateWorkerPilotStatus", status="\0") == {"StatusCode": 0}
+
+
+def test_updates_have_facts_of_the_run(one: Pilot, db: Db) -> None:
+    one.older("getJob", siteName=QUEUE, node="slot1_2@n17.org")
+    assert facts_of(db, 71)[0] == "n17.org"
+    begun = {"node": "n18", "startTime": 1000, "cpuConsumptionTime": 60, "cpuConsumptionUnit": "s", "maxRSS": 1024}
+    one.older("updateJob", jobId=71, state="running", **begun)
+    held = {"pilotErrorCode": 1137, "pilotErrorDiag": "stage-out failed"}
+    one.older("updateJob", jobId=71, state="holding", **held)
+    one.older("updateJob", jobId=71, state="starting", maxRSS=4096)  # refused as a state, and taken as a heartbeat
+    assert facts_of(db, 71) == ("n17.org", [{"source": "pilot", "code": 1137, "text": "stage-out failed"}], 60, None,
+                                4, None)  # fmt: skip
+    assert one.older("updateJob", jobId=71, state="failed", **PILOT)["StatusCode"] == 0
+    errors = [{"source": "pilot", "code": 1305, "text": "the payload failed"}, {"source": "exe", "code": 65}]
+    assert facts_of(db, 71) == ("n17.org", errors, 3600, 100, 2000, 8)
+
+
+def test_no_value_of_a_field_stops_an_end(pilot: Pilots, insert: Insert, db: Db) -> None:
+    one = pilot()
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    for odd in ODD:  # with NaN and halves of surrogate pairs, as Python writes them
+        content = json.dumps({"siteName": QUEUE, "node": odd})
+        answer = one.client.post("/server/panda/getJob", content=content, headers=headers).json()
+        assert answer["StatusCode"] == 20, odd
+    for number, given in enumerate(odd_fields(*FIELDS), 1):
+        insert(number)
+        one.older("getJob", siteName=QUEUE)
+        content = json.dumps(given | {"jobId": number, "state": "failed"})
+        answer = one.client.post("/server/panda/updateJob", content=content, headers=headers).json()
+        assert answer == {"StatusCode": 0, "command": "NULL"}, given
+        assert are_bounded(facts_of(db, number))
 
 
 def test_reports_about_workers_are_accepted(pilot: Pilots) -> None:

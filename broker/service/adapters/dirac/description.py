@@ -25,6 +25,8 @@ def described(resource: dict[str, Any]) -> dict[str, Any]:
         found["OwnerDN"] = owner
     if "JobID" in given:
         found["JobID"] = _number(given["JobID"])
+    if "HostName" in given:
+        found["HostName"] = given["HostName"]
     if any(isinstance(tag, str) and _ANY.fullmatch(tag) for tag in found.get("RequiredTag", ())):
         del found["RequiredTag"]
     processors = _processors(given.get("NumberOfProcessors"))

@@ -48,7 +48,8 @@ async def request_job(call: Call, args: OfResource) -> dict[str, Any]:
     payload = {} if match.payload is msgspec.UNSET else msgspec.json.decode(match.payload)
     jdl = payload.get("JDL") if isinstance(payload, dict) else None
     if not isinstance(jdl, str) or not jdl.strip():
-        await call.service.ends.answer(call.caller, Finish(match.job_id, match.attempt, "failed"))
+        error = [{"source": "dirac", "text": "the payload has no JDL"}]
+        await call.service.ends.answer(call.caller, Finish(match.job_id, match.attempt, "failed", error))
         raise Fault(EWMSJDL, f"the payload of job {match.job_id} has no JDL; the job has failed")
     return _given(match, payload, jdl)
 

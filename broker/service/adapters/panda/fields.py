@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from broker.json_text import shown
 from broker.service import bodies
+from broker.service.adapters.facts import NONE
 from broker.service.endpoint import Adapter, Call
 from broker.service.problems import Problem
 
 _GZIP = b"\x1f\x8b"
-_NONE = ("", "None", "NULL", None)  # values that PanDA's clients send for a missing value
 _LONGEST = 1000
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")  # values that a database cannot hold
 LIMIT_FACTOR = 8  # a final update has the job's report and the end of its log
@@ -49,7 +49,7 @@ class Fields:
     def text(self, name: str) -> str | None:
         """A short text."""
         value = self.values.get(name)
-        if value in _NONE:
+        if value in NONE:
             return None
         if isinstance(value, bool | list | dict):
             raise _wrong(name, value, "a text")
@@ -61,7 +61,7 @@ class Fields:
     def number(self, name: str) -> float | None:
         """A number that is at least 0."""
         value = self.values.get(name)
-        if value in _NONE:
+        if value in NONE:
             return None
         try:
             number = float("nan") if isinstance(value, bool) else float(value)
@@ -74,7 +74,7 @@ class Fields:
     def integer(self, name: str, least: int, most: int) -> int | None:
         """An integer within bounds; a text of digits is also accepted."""
         value = self.values.get(name)
-        if value in _NONE:
+        if value in NONE:
             return None
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         if not is_integer and not (isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value)):

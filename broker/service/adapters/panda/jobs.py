@@ -1,12 +1,13 @@
 """Functions of both APIs: jobs for a pilot, an update of a job, the states of jobs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, LiteralString, Self
 
 import msgspec
 from msgspec import UNSET, Raw
 
+from broker.service.adapters import facts
 from broker.service.adapters.panda.fields import Fields
 from broker.service.endpoint import Call
 from broker.service.models import Match
@@ -36,10 +37,12 @@ _LABELS = {"user": _ANALYSIS, "managed": _PRODUCTION, "unified": sorted({*_ANALY
 
 @dataclass(frozen=True)
 class Wanted:
-    """The request of a pilot. memory: MB of the node. seconds: its remaining time, 0 or None = long enough."""
+    """The request of a pilot. host: its worker node. memory: MB of the node. seconds: its remaining time, 0 or None =
+    long enough."""
 
     site: str
     n: int
+    host: str | None = None
     label: str | None = None
     memory: float | None = None
     seconds: float | None = None
@@ -51,12 +54,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Update:
-    """The update that a pilot sends for a job. If is_killed, the pilot stopped the job because it was told to."""
+    """The update that a pilot sends for a job. If is_killed, the pilot stopped the job because it was told to. run:
+    facts of the run."""
 
     job_id: int
     state: str
     attempt_number: int | None = None
     is_killed: bool = False
+    run: facts.Facts = field(default_factory=dict)
 
     @classmethod
     def of(cls, fields: Fields, names: str) -> Self:
@@ -65,15 +70,18 @@ class Update:
         return cls(
             fields.required_integer(job_id, 1, LARGEST_ID), fields.required_text(state),
             fields.integer(attempt_number, 1, MOST_ATTEMPTS), str(fields.values.get(pilot_error)) == _KILLED,
+            facts.of_pilot(fields.values),
         )  # fmt: skip
 
 
 async def acquire(call: Call, fields: Fields, names: str) -> list[dict[str, Any]] | Problem:
-    """The jobs for a pilot, or the refusal of a service that is too busy. names: fields of Wanted, in its order."""
+    """The jobs for a pilot, or the refusal of a service that is too busy. names: fields of Wanted but the host,
+    in its order."""
     site, n, label, memory, seconds, *rest = names.split()
     texts = (fields.text(name) for name in rest)
     site_name, number = fields.required_text(site), fields.integer(n, 1, MOST_JOBS) or 1
-    wanted = Wanted(site_name, number, fields.text(label), fields.number(memory), fields.number(seconds), *texts)
+    node = facts.host(fields.values.get("node"))
+    wanted = Wanted(site_name, number, node, fields.text(label), fields.number(memory), fields.number(seconds), *texts)
     try:
         return await _acquired(call, wanted)
     except Exception as error:
@@ -109,6 +117,8 @@ def _description(wanted: Wanted, cores: int, of_type: bool) -> dict[str, Any]:
         found["GridCE"] = wanted.computing_element
     if wanted.user:
         found["OwnerDN"] = wanted.user
+    if wanted.host:
+        found["HostName"] = wanted.host
     return found
 
 
@@ -145,7 +155,8 @@ async def update(call: Call, news: Update) -> str | None:
     if news.state in _ENDS:
         # a job that was to be killed is cancelled, whatever its pilot reports
         outcome = "cancelled" if news.state == "failed" and news.is_killed else news.state
-        row = await call.service.ends.answer(call.caller, Unproven(news.job_id, outcome=outcome, attempt_number=number))
+        end = Unproven(news.job_id, outcome=outcome, attempt_number=number, **news.run)
+        row = await call.service.ends.answer(call.caller, end)
         if row[1] == "refused":
             raise Problem(409, row[2], code="PB005")
         return KILL if row[1] == "stale" else None
@@ -155,9 +166,9 @@ async def update(call: Call, news: Update) -> str | None:
         fault = f"the state is {wrong!r}, which is none of {states}"
         raise Problem(422, fault, code="PB001", key="state", value=wrong)
     reports = call.service.reports
-    row = await reports.answer(call.caller, Unproven(news.job_id, news.state, attempt_number=number))
+    row = await reports.answer(call.caller, Unproven(news.job_id, news.state, attempt_number=number, **news.run))
     if row[1] == "refused":  # the job's status cannot go back, but the pilot is alive
-        row = await reports.answer(call.caller, Unproven(news.job_id, None, attempt_number=number))
+        row = await reports.answer(call.caller, Unproven(news.job_id, None, attempt_number=number, **news.run))
     return None if row[1] == "continue" else KILL
 
 
