@@ -29,14 +29,16 @@ def status(api: Any, job: int, **names: str) -> Any:
 
 
 def main(url: str, agent: str, viewer: str, submitter: str, *jobs: str) -> dict[str, Any]:
-    """Use two jobs that the agent holds and one that is waiting."""
-    done, killed, waiting = map(int, jobs)
+    """Use three jobs that the agent holds and one that is waiting."""
+    done, killed, failed, waiting = map(int, jobs)
     found: dict[str, Any] = {}
     with client(url, agent) as api:
         answer = status(api, done, Status="Running")
         assert isinstance(answer, SetJobStatusReturn)
         found["running"] = answer.success[str(done)].status
-        beats = {str(job): HeartbeatData(load_average=0.5, cpu_consumed=3) for job in (done, killed)}
+        figures = {"load_average": 0.5, "cpu_consumed": 3, "memory_used": 1500.5, "wall_clock_time": 4}
+        beats = {str(job): HeartbeatData(**figures) for job in (done, failed, killed)}
+        found["metadata"] = api.jobs.patch_metadata({str(failed): {"HostName": "n17", "Memory(MB)": 64000}})
         found["no command"] = api.jobs.add_heartbeat(beats)
     with client(url, submitter) as api:
         status(api, killed, Status="Killed")
@@ -47,6 +49,7 @@ def main(url: str, agent: str, viewer: str, submitter: str, *jobs: str) -> dict[
         status(api, killed, Status="Killed")
         status(api, done, Status="Completing")
         status(api, done, Status="Done", MinorStatus="Execution Complete")
+        status(api, failed, Status="Failed", MinorStatus="Stalled", ApplicationStatus="exit 3")
         try:
             status(api, waiting, Status="Done")
         except HttpResponseError as error:

@@ -337,21 +337,24 @@ def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token
 
 
 def test_the_client_of_diracx_works_with_the_adapter(
-    service: Running, matched: Matched, token: Token, jobs: Jobs
+    service: Running, matched: Matched, token: Token, jobs: Jobs, db: Db
 ) -> None:
     python = os.environ.get("BROKER_TEST_DIRACX")
     if not python:
         pytest.skip("BROKER_TEST_DIRACX names no interpreter that has diracx-client")
-    matched(2)
+    matched(3)
     jobs(1, first=7)
     tokens = [token("agent", "pilot-1"), token("viewer"), token("submitter")]
     program = Path(__file__).with_name("diracx_client.py")
     done = subprocess.run(
-        [python, str(program), service.url, *tokens, "1", "2", "7"], capture_output=True, text=True, check=False
+        [python, str(program), service.url, *tokens, "1", "2", "3", "7"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "running": "Running", "no command": [], "command": [True, "Kill"], "refused": 404,
+        "running": "Running", "metadata": None, "no command": [], "command": [True, "Kill"], "refused": 404,
         "jobs": [{"JobID": 1, "Status": "Done"}, {"JobID": 2, "Status": "Killed"}, {"JobID": 7, "Status": "Waiting"}],
         "page": [{"JobID": 7}], "summary": [{"Status": "Done", "count": 1}],
     }  # fmt: skip
+    errors = [{"source": "dirac", "text": "Stalled"}, {"source": "dirac", "text": "exit 3"}]
+    assert facts_of(db, 3) == ("n17", errors, 3, 4, 1500.5, None)
+    assert facts_of(db, 1) == (None, None, 3, 4, 1500.5, None)

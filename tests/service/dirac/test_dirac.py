@@ -17,7 +17,7 @@ import pytest
 from cryptography import x509
 
 from tests.service.authority import make
-from tests.service.conftest import SETUP, Credential, Db, Token
+from tests.service.conftest import SETUP, Credential, Db, Token, facts_of
 from tests.service.dirac.conftest import JDL, SITE, Insert
 from tests.service.issuer import AUDIENCE, Issuer
 from tests.service.test_command import Program
@@ -117,6 +117,27 @@ def test_clients_of_dirac_get_report_and_end_a_job(dirac: Clients, issuer: Issue
     assert pilot.call("JobStateUpdateClient", "setJobStatus", 7, "Killed", "", "JobWrapper")["OK"]
     assert pilot.call("JobReport", "commit", 7)["OK"]
     assert db.execute("select job_id, outcome from taskqueue.ended").fetchall() == [(7, "cancelled")]
+    assert facts_of(db, 7)[:3] == ("wn1", None, 1)
+
+
+def test_clients_of_dirac_give_the_facts_of_a_failed_job(
+    dirac: Clients, issuer: Issuer, dirac_job: Insert, db: Db
+) -> None:
+    """The calls of DIRAC's Watchdog and JobWrapper."""
+    dirac_job(7)
+    pilot = dirac(issuer.token("pilot-1"))
+    assert pilot.call("MatcherClient", "requestJob", SITE | {"HostName": "n17.org"})["OK"]
+    assert pilot.call("JobReport", "setJobStatus", 7, "Running", "Application")["OK"]
+    node = [["HostName", "n17"], ["Memory(MB)", 64000], ["ModelName", "x"]]
+    assert pilot.call("JobStateUpdateClient", "setJobParameters", 7, node)["OK"]
+    beat = {"CPUConsumed": 100, "WallClockTime": 120.5, "MemoryUsed": 1500.5, "Vsize": 9e5, "LoadAverage": 1.5}
+    assert pilot.call("JobStateUpdateClient", "sendHeartBeat", 7, beat, {"StandardOutput": "x"})["OK"]
+    assert pilot.call("JobReport", "setJobParameter", 7, "TotalCPUTime(s)", "130.5")["OK"]
+    assert pilot.call("JobReport", "setApplicationStatus", 7, "exit code 3", False)["OK"]
+    failed = ["Failed", "Application Finished With Errors"]
+    assert pilot.call("JobReport", "setJobStatus", 7, *failed)["OK"]
+    errors = [{"source": "dirac", "text": text} for text in (failed[1], "exit code 3")]
+    assert facts_of(db, 7) == ("n17.org", errors, 130.5, 120.5, 1500.5, None)
 
 
 def test_a_job_of_forty_minutes_is_given_out_once(dirac: Clients, issuer: Issuer, dirac_job: Insert, db: Db) -> None:

@@ -1,4 +1,4 @@
-"""A pilot of PanDA that gets, runs and ends a job, with the pilot's own code: `pilot_program.py URL QUEUE older|v1`.
+"""A pilot of PanDA that gets, runs and ends a job, with the pilot's own code: `pilot_program.py URL QUEUE WAY`.
 
 The program needs nothing else: test_pilot.py starts it in a separate folder, with the token in the environment.
 It sets the values that a site's information system has for a queue. The last line that it prints is JSON.
@@ -7,6 +7,7 @@ It sets the values that a site's information system has for a queue. The last li
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,8 @@ from pilot.control import job as control
 from pilot.info import infosys
 from pilot.info.jobdata import JobData
 from pilot.util import https
-from pilot.util.constants import get_pilot_version
+from pilot.util.constants import PILOT_POST_GETJOB, get_pilot_version
+from pilot.util.workernode import get_node_name
 
 
 def arguments(url: str, queue: str) -> Any:
@@ -55,6 +57,19 @@ def killed(args: Any) -> dict[str, Any]:
     return {"sent": control.send_state(job, args, "failed"), "aborted": aborted, "errors": errors}
 
 
+def failed(args: Any) -> dict[str, Any]:
+    """Run a job that fails, with the errors and figures that the pilot's threads would set."""
+    job = JobData(control.get_job_definition_from_server(args))
+    job.workdir = str(Path.cwd())
+    now = time.time()
+    args.timing[job.jobid] = {PILOT_POST_GETJOB: now - 100}
+    started = control.send_state(job, args, "running")
+    job.piloterrorcodes, job.piloterrordiags = [1305], ["the payload failed"]
+    job.exeerrorcode, job.exeerrordiag = 65, "exit code 65"
+    job.cpuconsumptiontime, job.cpuconsumptionunit, job.cpuconversionfactor = 3600, "s", 1.0
+    return {"sent": [started, control.send_state(job, args, "failed")], "node": get_node_name()}
+
+
 def v1(args: Any) -> dict[str, Any]:
     """Process a job through API v1, which the pilot calls with the same function."""
 
@@ -67,7 +82,15 @@ def v1(args: Any) -> dict[str, Any]:
     got = call("acquire_jobs", site_name=args.queue, memory=2000)
     job = JobData(got["data"]["jobs"][0])
     sent = [
-        call("update_job", job_id=int(job.jobid), job_status=state, attempt_nr=job.attemptnr)
+        call(
+            "update_job",
+            job_id=int(job.jobid),
+            job_status=state,
+            attempt_nr=job.attemptnr,
+            node=get_node_name(),
+            core_count=4,
+            max_rss=2048000,
+        )
         for state in ("starting", "running", "finished")
     ]
     second = call("acquire_jobs", site_name=args.queue)
@@ -87,7 +110,7 @@ def main() -> None:
         resource_type="GRID",
     )  # fmt: skip
     https.https_setup(args, get_pilot_version())
-    print(json.dumps({"older": older, "killed": killed, "v1": v1}[way](args)))
+    print(json.dumps({"older": older, "killed": killed, "failed": failed, "v1": v1}[way](args)))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import Db, Running, Token
+from tests.service.conftest import Db, Running, Token, facts_of
 from tests.service.panda.conftest import QUEUE, Insert
 
 PROGRAM = Path(__file__).with_name("pilot_program.py")
@@ -76,6 +76,22 @@ def test_the_pilot_of_panda_runs_a_job_through_the_older_api(
 
 
 @pytest.mark.parametrize("source", SOURCES)
+def test_the_pilot_of_panda_gives_the_facts_of_a_failed_job(
+    program: Program, insert: Insert, db: Db, source: str
+) -> None:
+    insert(71, Sites=[QUEUE])
+    found = result(program(source, "failed"))
+    assert found["sent"] == [True, True]
+    host, error, cpu, wall, _, cores = facts_of(db, 71)
+    assert (host, cpu, cores) == (found["node"].rpartition("@")[2], 3600, 1)
+    assert error == [
+        {"source": "pilot", "code": 1305, "text": "the payload failed"},
+        {"source": "exe", "code": 65, "text": "exit code 65"},
+    ]
+    assert 100 <= wall < 200
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_the_pilot_of_panda_aborts_a_killed_job(program: Program, insert: Insert, db: Db, source: str) -> None:
     insert(71)
     process = program(source, "killed")
@@ -85,6 +101,7 @@ def test_the_pilot_of_panda_aborts_a_killed_job(program: Program, insert: Insert
     db.execute("select taskqueue.cancel_job('default', 71, 'not needed')")
     assert result(process, "\n") == {"sent": True, "aborted": True, "errors": [1144]}
     assert db.execute("select job_id, outcome from taskqueue.ended").fetchall() == [(71, "cancelled")]
+    assert [(one["source"], one["code"]) for one in facts_of(db, 71)[1]] == [("pilot", 1144)]
 
 
 @needs_tree
@@ -97,3 +114,5 @@ def test_the_pilot_of_panda_runs_a_job_through_api_v1(program: Program, insert: 
         "second": "No jobs in PanDA",
     }  # fmt: skip
     assert db.execute("select job_id, outcome, attempts from taskqueue.ended").fetchall() == [(71, "finished", 1)]
+    assert facts_of(db, 71)[2:] == (None, None, 2000, 4)
+    assert facts_of(db, 71)[0]
