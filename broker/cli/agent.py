@@ -180,7 +180,7 @@ def _error(text: str) -> dict[str, object]:
     source, _, rest = text.partition(":")
     code, _, words = rest.partition(":")
     try:
-        return {"source": source, "code": int(code) if code else None, "text": words or None}
+        return {"source": source, **({"code": int(code)} if code else {}), **({"text": words} if words else {})}
     except ValueError:
         fault = f"--error {text[:100]}: the code is {code[:100]!r}, not an integer"
         raise BadRequest(fault, "Write pilot:1305:text; leave the code out as in dirac::text.") from None
