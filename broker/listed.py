@@ -281,6 +281,7 @@ LISTS: Mapping[str, List] = {
                 "site": Filter("queue site", "Only jobs of this site or queue.", condition="(queue = %s or site = %s)",
                                known=_SITES_AND_QUEUES),
                 "owner": Filter("user_name", "Only jobs of this owner; for brokered jobs, PanDA's user."),
+                "group": Filter("gshare", "Only jobs of this owner group; for brokered jobs, the global share."),
             },
             "site owner",
             large=True,

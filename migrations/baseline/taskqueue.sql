@@ -172,6 +172,18 @@ create index definition_made_in on taskqueue.definition (setup, made_in);
 create index definition_search on taskqueue.definition using gin (search_keys) with (fastupdate = off);
 alter table taskqueue.definition alter column setup set (n_distinct = 1);
 
+--: Definitions that no TaskQueue and no lease has any more: the requirements of ended jobs and of the history.
+--: taskqueue.maintain drops a row history_kept and a day after it was moved here.
+create table taskqueue.past_definition (
+  setup         text not null references resource.setup on delete cascade,
+  definition_id bigint not null,  --: Definition; one that comes back gets a new number.
+  requirements  jsonb not null,  --: Canonical requirements.
+  moved_at      timestamptz not null,  --: When it was moved here.
+  primary key (setup, definition_id)
+);
+create index past_definition_moved_at on taskqueue.past_definition (setup, moved_at);
+alter table taskqueue.past_definition alter column setup set (n_distinct = 1);
+
 --: TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold
 --: the requirements with one value, and the tables task_queue_* those with several; both are the source for derived
 --: data.
@@ -391,9 +403,13 @@ create table taskqueue.ended (
   job_id        bigint not null,
   attempts      int not null,  --: How often the job was matched.
   token         uuid,  --: Token of the last attempt; null if the job was never matched.
+  user_priority smallint not null,
   task_queue_id bigint not null,  --: The last TaskQueue of the job.
+  --: Requirements of the job (taskqueue.kept_definition), for as long as they are kept.
+  definition_id bigint not null,
   --: finished, failed, cancelled or closed (PanDA's words). A search for another status skips the table.
   outcome       text not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
+  site          text,  --: Site of the last lease; null if the lease named none, or the job ended while it waited.
   ended_at      timestamptz not null,  --: When it ended.
   primary key (setup, job_id)
 );
@@ -406,7 +422,7 @@ create table taskqueue.history (
   at            timestamptz not null,
   job_id        bigint not null,
   attempt       int not null,  --: Attempt number; 0 = never matched.
-  --: matched, running, released, held, resumed, kill asked, finished, failed, cancelled, closed or replaced.
+  --: matched, running, released, held, resumed, kill asked, finished, failed, cancelled, closed, retried or replaced.
   event         text not null,
   task_queue_id bigint not null,
   definition_id bigint,  --: Requirements.

@@ -38,12 +38,12 @@ select u.setup, u.job_id, u.status, u.since, u.task_id, u.queue, u.site, u.user_
            l.user_priority::int, null::timestamptz, l.state, 999999999999, not l.brokered
       from taskqueue.lease l
     union all
-    select e.setup, e.job_id, e.outcome, e.ended_at, null::bigint, null::text, null::text,
-           (select q.owner_dn from taskqueue.task_queue q
-             where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
-           (select q.owner_group from taskqueue.task_queue q
-             where q.setup = e.setup and q.task_queue_id = e.task_queue_id),
-           null::int, null::timestamptz, null::text, 999999999999,
+    select e.setup, e.job_id, e.outcome, e.ended_at, null::bigint, null::text, e.site,
+           (select k.owner_dn from taskqueue.kept_definition k
+             where k.setup = e.setup and k.definition_id = e.definition_id),
+           (select k.owner_group from taskqueue.kept_definition k
+             where k.setup = e.setup and k.definition_id = e.definition_id),
+           e.user_priority::int, null::timestamptz, null::text, 999999999999,
            (select true from workload.job b where b.setup = e.setup and b.job_id = e.job_id) is null
       from taskqueue.ended e) u
  where u.job_id <= u.most and u.own and (u.setup = (select resource.bound_setup())) is not false;
@@ -56,9 +56,10 @@ comment on column monitor.listed_job.status is
 comment on column monitor.listed_job.since is 'When the job got this status.';
 comment on column monitor.listed_job.task_id is 'Task; null = the job has no task.';
 comment on column monitor.listed_job.queue is 'PanDA queue that the job was sent to; null = no queue.';
-comment on column monitor.listed_job.site is 'Site of that queue, or of the lease; null = no site.';
+comment on column monitor.listed_job.site is
+  'Site of that queue, of the lease, or of the last lease of an ended job; null = no site.';
 comment on column monitor.listed_job.user_name is
-  'User, or owner; null = not known, for example after the end of its TaskQueue.';
+  'User, or owner; null = the requirements of an ended job are no longer kept, or a loaded job has no user.';
 comment on column monitor.listed_job.gshare is 'Global share, or owner group.';
 comment on column monitor.listed_job.priority is 'Current priority, or user priority.';
 comment on column monitor.listed_job.created is 'When the job was made or inserted; null = not known.';

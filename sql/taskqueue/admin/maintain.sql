@@ -27,7 +27,7 @@ end $$;
 
 comment on function taskqueue.maintain(text, boolean) is
   'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, deals hands, '
-  'removes empty TaskQueues and unused definitions and requests, and rolls up the resources seen; a call for all '
-  'setups also makes and drops history partitions. p_often: only the steps that are needed every few seconds '
-  '(shares, hands, lists, resources seen). Returns a row per step with the number of changes. Errors: PB002 (setup not '
-  'granted).';
+  'removes empty TaskQueues and old requests, moves unused definitions to the past ones and drops old past ones, and '
+  'rolls up the resources seen; a call for all setups also makes and drops history partitions. p_often: only the steps '
+  'that are needed every few seconds (shares, hands, lists, resources seen). Returns a row per step with the number of '
+  'changes. Errors: PB002 (setup not granted).';

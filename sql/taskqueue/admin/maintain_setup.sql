@@ -4,11 +4,11 @@ language plpgsql as $$
 declare
   v_setup text := p_setting.setup;
   v_task_queue_ids bigint[];
-  v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
   v_begun timestamptz := clock_timestamp();
   v_group text;
   c_portion constant int := 200;
+  c_definitions constant int := 10000;
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
   if not p_often then
@@ -61,19 +61,10 @@ begin
     return;
   end if;
   step := 'definitions';
-  -- rows are locked first and tested afterwards, so that a job inserted and matched in between is seen
-  v_definition_ids := array(select i.definition_id from taskqueue.definition i
-                             where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
-                               and not exists (select from taskqueue.task_queue q
-                                                where q.setup = i.setup and q.definition_id = i.definition_id)
-                               and not exists (select from taskqueue.lease l
-                                                where l.setup = i.setup and l.definition_id = i.definition_id)
-                               for update skip locked);
-  delete from taskqueue.definition d
-   where d.setup = v_setup and d.definition_id = any (v_definition_ids)
-     and not exists (select from taskqueue.task_queue q where q.setup = d.setup and q.definition_id = d.definition_id)
-     and not exists (select from taskqueue.lease l where l.setup = d.setup and l.definition_id = d.definition_id);
-  get diagnostics changed = row_count;
+  changed := taskqueue.retire_unused(v_setup, v_now, c_definitions);
+  return next;
+  step := 'past definitions';
+  changed := taskqueue.forget_past_definitions(v_setup, v_now, c_definitions);
   return next;
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(

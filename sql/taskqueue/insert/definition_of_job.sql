@@ -11,8 +11,8 @@ begin
           select l.definition_id from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) w
     join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id;
   if not found then
-    raise exception 'job % is %: its requirements are not kept', p_job_id, taskqueue.state_of_job(p_setup, p_job_id)
-      using errcode = 'PB004', hint = 'Only jobs that wait or are leased have requirements.';
+    raise exception 'job % is %, and no resource gets it', p_job_id, taskqueue.state_of_job(p_setup, p_job_id)
+      using errcode = 'PB004', hint = 'Only a job that waits or is leased has requirements to match.';
   end if;
   return v_definition;
 end $$;

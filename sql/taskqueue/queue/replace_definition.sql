@@ -1,5 +1,6 @@
 -- Two definitions become equal when the CPU buckets change. Leases and TaskQueues then move to one of them, and the
--- jobs go to its oldest TaskQueue. A TaskQueue that an operator disabled or held stays as it is, as a sibling.
+-- jobs go to its oldest TaskQueue; ended jobs keep the old one (taskqueue.past_definition). A TaskQueue that an
+-- operator disabled or held stays as it is, as a sibling.
 create or replace function taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) returns void
 language plpgsql as $$
 declare
@@ -14,7 +15,7 @@ begin
     delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = any (v_ids[2:]);
   end if;
   update taskqueue.task_queue q set definition_id = p_new where q.setup = p_setup and q.definition_id = p_old;
-  delete from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_old;
+  perform taskqueue.retire_definitions(p_setup, array[p_old]);
 end $$;
 
 comment on function taskqueue.replace_definition(text, bigint, bigint) is

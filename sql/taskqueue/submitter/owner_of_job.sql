@@ -1,5 +1,6 @@
 -- The owner of a job comes from its TaskQueue, its lease, the job of brokerage (lifecycle.requirements_of makes the
--- owner from its user and share), or the history of its last match, or of its end if it was waiting.
+-- owner from its user and share), its requirements if it has ended, or, if it was forgotten, the history of its last
+-- match, or of its end if it was waiting.
 create or replace function taskqueue.owner_of_job(p_setup text, p_job_id bigint)
 returns table (owner_dn text, owner_group text)
 language sql stable as $$
@@ -18,7 +19,12 @@ language sql stable as $$
             from workload.job w
            where w.setup = p_setup and w.job_id = p_job_id and w.user_name is not null and w.gshare is not null
           union all
-          select 4, h.owner_dn, h.owner_group, h.at
+          select 4, k.owner_dn, k.owner_group, null
+            from taskqueue.ended e
+            join taskqueue.kept_definition k on k.setup = e.setup and k.definition_id = e.definition_id
+           where e.setup = p_setup and e.job_id = p_job_id
+          union all
+          select 5, h.owner_dn, h.owner_group, h.at
             from taskqueue.history h
            where h.setup = p_setup and h.job_id = p_job_id and h.owner_dn is not null) o
    order by o.place, o.at desc
@@ -26,5 +32,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.owner_of_job(text, bigint) is
-  'OwnerDN and OwnerGroup of a job that waits, is leased, or whose history is kept. No row means that they are not '
-  'known.';
+  'OwnerDN and OwnerGroup of a job that waits, is leased, has ended, or whose history is kept. No row means that they '
+  'are not known.';

@@ -19,8 +19,8 @@ language sql stable as $$
     left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
    where l.setup = p_setup and l.job_id = p_job_id
   union all
-  select e.job_id, e.outcome, e.ended_at, null, null, e.attempts, null, o.owner_dn, o.owner_group, e.task_queue_id,
-         null, null
+  select e.job_id, e.outcome, e.ended_at, e.site, null, e.attempts, e.user_priority, o.owner_dn, o.owner_group,
+         e.task_queue_id, null, null
     from taskqueue.ended e
     left join taskqueue.owner_of_job(p_setup, p_job_id) o on true
    where e.setup = p_setup and e.job_id = p_job_id

@@ -12,6 +12,7 @@ from tests.calls import Calls
 JOBS = 20_000
 FIRST = 10**12
 INSERTED = 5_000  # ids of jobs that were only inserted, in three states
+PAST = 1_000  # definitions that only ended jobs have
 
 
 def load(q: Calls) -> None:
@@ -28,10 +29,15 @@ def load(q: Calls) -> None:
         select 'default', {FIRST} + g, 1 + g / 50, g, 'Q' || g % 400,
                (array['finished', 'running', 'activated', 'assigned'])[1 + g % 4], case when g % 4 = 0 then now() end
           from generate_series(1, {JOBS}) g;
-        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
-        select setup, job_id, 1, 1, 'finished', now() from workload.job where status = 'finished'
+        insert into taskqueue.past_definition (setup, definition_id, requirements, moved_at)
+        select 'default', 10 + g, jsonb_build_object('OwnerDN', 'o' || g, 'OwnerGroup', 'g' || g % 3), now()
+          from generate_series(1, {PAST}) g;
+        insert into taskqueue.ended (setup, job_id, attempts, user_priority, task_queue_id, definition_id, outcome,
+                                     site, ended_at)
+        select setup, job_id, 1, 1, 1, 1, 'finished', null, now() from workload.job where status = 'finished'
         union all
-        select 'default', g, 1, 1, 'finished', now() from generate_series(1, {INSERTED}) g;
+        select 'default', g, 1, 1, 1, 11 + g % {PAST}, 'finished', 'S' || g % 40, now() - interval '1 day' * (g % 40)
+          from generate_series(1, {INSERTED}) g;
         insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state,
                                      role_name, matched_at, expires_at, brokered)
         select 'default', job_id, 1, gen_random_uuid(), 1, 1, 1, 'running', 'x', now(), now(), job_id >= {FIRST}
@@ -93,7 +99,8 @@ def test_a_page_of_tasks_or_leases_is_read_by_its_key(full: Calls, name: str) ->
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("jobs", {"status": "cancelled"}), ("jobs", {"site": "S7"}), ("tasks", {"owner": "nobody"}),
+    [("jobs", {"status": "cancelled"}), ("jobs", {"site": "S7"}), ("jobs", {"owner": "nobody"}),
+     ("jobs", {"group": "nobody", "status": "finished"}), ("tasks", {"owner": "nobody"}),
      ("leases", {"overdue": True})],
 )  # fmt: skip
 def test_a_page_with_a_filter_reads_one_window_at_most(
@@ -102,8 +109,35 @@ def test_a_page_with_a_filter_reads_one_window_at_most(
     """A page reads at most one window, whatever the filter finds, and computes no column of a row not shown."""
     monkeypatch.setattr(listing, "WINDOW", 300)
     plan = plan_of(full, name, given, None, shown(name))
-    for table in ("job", "lease", "ended", "task"):
+    for table in ("job", "lease", "ended", "task", "past_definition"):
         assert rows_read(plan, table) <= 400, table
+
+
+def test_owner_and_group_of_ended_jobs_are_looked_up_by_the_key(full: Calls) -> None:
+    plan = plan_of(full, "jobs", {"group": "g1", "owner": "o7"}, 2_000, shown("jobs"))
+    past = [node for node in nodes(plan) if node.get("Relation Name") == "past_definition"]
+    assert {node["Index Name"] for node in past} == {"past_definition_pkey"}
+    assert 1 <= rows_read(plan, "past_definition") <= 2 * 2_000 + 50
+
+
+@pytest.mark.parametrize("status", [None, "finished"])
+def test_ended_jobs_are_found_by_owner_group_and_site(full: Calls, status: str | None) -> None:
+    given = {"owner": "o7", "group": "g1"} | ({"status": status} if status else {})
+    columns = ["job_id", "status", "owner", "owner_group", "site", "priority"]
+    page = listing.read(full.connection, LISTS["jobs"], columns, "default", given, limit=9)
+    ids = [g for g in range(INSERTED, 0, -1) if 1 + g % PAST == 7]
+    assert [tuple(row.values()) for row in page.rows] == [(g, "finished", "o7", "g1", f"S{g % 40}", 1) for g in ids]
+    site = listing.read(full.connection, LISTS["jobs"], ["job_id"], "default", given | {"site": "S6"}, limit=9)
+    assert [row["job_id"] for row in site.rows] == [g for g in ids if g % 40 == 6]
+
+
+def test_ends_of_a_minute_are_found_by_their_time(full: Calls) -> None:
+    query = "explain (analyze, format json) select * from monitor.ended_lately where setup = 'default'"
+    [(found,)] = full.rows(query)
+    assert {node["Index Name"] for node in nodes(found[0]["Plan"]) if node.get("Relation Name") == "ended"} == {
+        "ended_at"
+    }
+    assert rows_read(found[0]["Plan"], "history") == 0
 
 
 @pytest.mark.parametrize(

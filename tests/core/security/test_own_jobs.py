@@ -73,7 +73,7 @@ def test_a_submitter_sees_its_own_jobs_only(
                 error = submitter.error_of(ask)
                 assert (error.sqlstate, state in str(error)) == ("PB002", False), (function, state)
             elif function.startswith("explain") and state in STATES[3:]:
-                assert submitter.error_of(ask).sqlstate == "PB004", (function, state)  # no requirements are kept
+                assert submitter.error_of(ask).sqlstate == "PB004", (function, state)  # no resource gets an ended job
             elif function == "own_job":
                 [row] = ask()
                 assert (row[0], row[1], row[7], row[8]) == (job, state, *of)

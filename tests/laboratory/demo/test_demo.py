@@ -89,8 +89,9 @@ def test_the_proof_fails_when_a_job_was_given_twice(db: Connection, loaded: Load
 def test_the_proof_fails_when_a_job_is_in_two_states(db: Connection, loaded: Loaded) -> None:
     setup, work = loaded
     db.execute(
-        "insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)"
-        " select setup, job_id, 0, task_queue_id, 'closed', now() from taskqueue.job where setup = %s limit 1",
+        "insert into taskqueue.ended (setup, job_id, attempts, user_priority, task_queue_id, definition_id, outcome,"
+        " ended_at) select setup, job_id, 0, user_priority, task_queue_id, q.definition_id, 'closed', now()"
+        " from taskqueue.job join taskqueue.task_queue q using (setup, task_queue_id) where setup = %s limit 1",
         [setup],
     )
     proof = demo.prove(db, setup, work)
