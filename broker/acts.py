@@ -46,7 +46,8 @@ CANCEL_TASK = Act(
 )
 RETRY_JOBS = Act(
     "select job_id, answer from lifecycle.retry_jobs(%s, %s::bigint[])",
-    "The input of the job goes back to its task, so that new jobs are made from it.",
+    "The input of a job of a task goes back to its task, so that new jobs are made from it. A job that came straight"
+    " into a TaskQueue waits again.",
 )
 RETRY_TASK = Act(
     "select job_id, answer from lifecycle.retry_task(%s, %s::bigint)",

@@ -117,7 +117,7 @@ def _of_the_job(row: Row) -> Row:
 def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
     """Show a job: its state, its history and its timeouts."""
     number, brokered, lease = known["job_id"], known["brokered"], known["lease"]
-    asked = (lease or known["task_queue"] or {}).get("requirements") or {}
+    state = known["in_task_queues"] or {}
     output.fields(
         f"Job {number}",
         {name.replace("_", " "): value for name, value in (brokered or {}).items()}
@@ -126,8 +126,8 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         | ({"reason": _reason(known["waiting"], now)} if known["waiting"] else {})
         | {
             "kill requested": lease and lease["kill_reason"],
-            "owner": asked.get("OwnerDN"),
-            "group": asked.get("OwnerGroup"),
+            "owner": state.get("owner_dn"),
+            "group": state.get("owner_group"),
         },
         now=now,
     )
@@ -159,7 +159,10 @@ def _place(known: Row, now: datetime) -> str | None:
     if queue:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
         return f"{state['state']} since {since}, {there}, {attempts} before"
-    return f"{state['state']} {'since' if known['lease'] else 'at'} {since}, {attempts}"
+    if known["lease"]:
+        return f"{state['state']} since {since}, {attempts}"
+    where = f" at {state['site']}" if state["site"] else ""
+    return f"{state['state']}{where} at {since}, user priority {state['user_priority']}, {attempts}"
 
 
 def _reason(waiting: Row, now: datetime) -> str:

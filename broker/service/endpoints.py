@@ -46,7 +46,7 @@ ENDPOINTS = (
         body=models.JobIds, answers=list[models.Held],
     ),
     Endpoint(
-        "POST", BASE + "/jobs/retry", "retry", "Give the work of ended jobs back to their tasks, all or none",
+        "POST", BASE + "/jobs/retry", "retry", "Try failed, cancelled or closed jobs again, all or none",
         submitters.retry, body=models.JobIds, answers=list[models.Retried],
     ),
     Endpoint("GET", _JOB, "job", "The place of a job", viewers.job, answers=models.Job, reads=True),

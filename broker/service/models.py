@@ -304,7 +304,7 @@ class Obstacle(Struct):
 
 
 class Retried(Struct):
-    """The result of retrying the work of a job."""
+    """The result of trying a job again."""
 
     job_id: JobId
     answer: str

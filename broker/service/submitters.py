@@ -187,7 +187,7 @@ async def resume(call: Call) -> list[Held]:
 
 
 async def retry(call: Call) -> list[Retried]:
-    """Give the work of ended jobs back to their tasks, all or none."""
+    """Try failed, cancelled or closed jobs again, all or none."""
     return [Retried(*row) for row in await call.rows(RETRY_JOBS.statement, call.setup, call.body.job_ids)]
 
 

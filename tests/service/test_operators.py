@@ -140,3 +140,20 @@ def test_the_work_of_failed_jobs_goes_back(operator: httpx.Client, db: Db) -> No
     assert operator.post("/jobs/retry", json={"job_ids": [failed]}).json()[0]["answer"] == "its work went back before"
     unknown = operator.post("/jobs/retry", json={"job_ids": [failed, 10**15]})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "PB004")
+
+
+def test_an_ended_job_without_a_task_waits_again(operator: httpx.Client, db: Db) -> None:
+    q = Calls(db, SETUP)
+    q.insert(77, 2, OwnerDN="ann", OwnerGroup="physics")
+    q.call("cancel_job", 77)
+    shown = operator.get("/jobs/77").json()
+    assert (shown["status"], shown["owner"], shown["owner_group"], shown["priority"]) == (
+        "cancelled", "ann", "physics", 2,
+    )  # fmt: skip
+    search = [{"parameter": "owner", "operator": "eq", "value": "ann"},
+              {"parameter": "status", "operator": "eq", "value": "cancelled"}]  # fmt: skip
+    assert [row["job_id"] for row in operator.post("/jobs/search", json={"search": search}).json()["rows"]] == [77]
+    assert operator.post("/jobs/retry", json={"job_ids": [77]}).json() == [{"job_id": 77, "answer": "waits again"}]
+    assert q.state(77) == "waiting"
+    again = operator.post("/jobs/retry", json={"job_ids": [77]})
+    assert (again.status_code, again.json()["code"]) == (409, "PB005")

@@ -18,6 +18,7 @@ _WAITING: LiteralString = """
     select w.reason, w.meaning, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
 """
+_REQUIREMENTS: LiteralString = "select j.requirements from monitor.job j where j.setup = %s and j.job_id = %s"
 _LEASE: LiteralString = """
     select l.attempt, l.state, l.site, l.grid_ce, l.matched_at, l.heard_at, l.expires_at, l.expired, l.kill_reason,
            l.subject
@@ -93,8 +94,9 @@ _CHARTS_OF_SITE = (
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
-    found, waiting, leases, events, history = await gather(
+    found, asked, waiting, leases, events, history = await gather(
         searches.row(call, "jobs", number),
+        table(call, _REQUIREMENTS, setup, number),
         table(call, _WAITING, setup, number),
         table(call, _LEASE, setup, number),
         table(call, _EVENTS, setup, number),
@@ -103,7 +105,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
     known = one(found, "job", number)
     why = await _why(call, number) if waiting else []
     return "job", {
-        "ended": known["status"] in ENDED,
+        "ended": known["status"] in ENDED, "requirements": asked[0]["requirements"] if asked else None,
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
         "events": events, "history": history,
     }  # fmt: skip

@@ -1,30 +1,21 @@
--- Failed work is not tried again automatically; an operator who knows why it failed calls this. Tasks are taken in
--- order, as in every call that gives work back to them.
+-- Failed work is not tried again automatically; an operator who knows why it failed calls this. The order of the locks
+-- is that of all callers: TaskQueues first, then jobs of tasks. Tasks are taken in order, as in every call that gives
+-- work back to them.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
-  v_unknown bigint;
+  v_inserted bigint[];
   v_job record;
   v_back int := 0;
 begin
   perform resource.identify(p_setup);
-  select i
-    into v_unknown
-    from unnest(p_job_ids) i
-   where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i)
-   limit 1;
-  if found and exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_unknown
-                        union all
-                       select from taskqueue.lease l where l.setup = p_setup and l.job_id = v_unknown
-                        union all
-                       select from taskqueue.ended e where e.setup = p_setup and e.job_id = v_unknown) then
-    raise exception 'job % belongs to no task', v_unknown
-      using errcode = 'PB005',
-            hint = 'It came straight into a TaskQueue: once it has ended, insert it again with its requirements.';
-  elsif found or cardinality(p_job_ids) is null then
-    raise exception 'there is no job % in setup %', coalesce(v_unknown::text, 'null'), p_setup
-      using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+  v_inserted := array(select distinct i from unnest(coalesce(p_job_ids, array[null::bigint])) i
+                       where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i)
+                       order by i);
+  if v_inserted <> '{}' then
+    perform taskqueue.retry_ended(p_setup, v_inserted);
+    return query select i, 'waits again' from unnest(v_inserted) i;
   end if;
   for v_job in
     select j.job_id, j.task_id, j.status, j.number
@@ -51,14 +42,17 @@ begin
     v_back := v_back + (answer like 'its work is back%')::int;
     return next;
   end loop;
-  if v_back > 0 then
-    perform resource.note_change(p_setup, 'job', (select min(i) from unnest(p_job_ids) i)::text, null,
-                                 jsonb_build_object('work given back', v_back));
+  if v_back > 0 or v_inserted <> '{}' then
+    perform resource.note_change(
+      p_setup, 'job', (select min(i) from unnest(p_job_ids) i)::text, null,
+      jsonb_strip_nulls(jsonb_build_object('work given back', nullif(v_back, 0),
+                                           'waiting again', nullif(cardinality(v_inserted), 0))));
   end if;
 end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is
-  'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
-  'new jobs from it, which keep the queues of the old ones. The history of the old jobs names the role that gave the '
-  'work back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, or '
-  'belongs to no task).';
+  'Tries failed, cancelled or closed jobs again, all or none. The work of a job of a task goes back to its task: the '
+  'next brokerage cycle makes new jobs from it, which keep the queues of the old ones. A job that came straight into a '
+  'TaskQueue waits again, with the same id, requirements, user priority and payload. The history of the jobs names the '
+  'role that asked. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, or '
+  'its requirements are no longer kept), PB006 (other calls change the same jobs all the time).';

@@ -3,7 +3,8 @@
 -- are moved; 3. leases and ended rows are read last, when no other transaction can change these ids.
 create or replace function taskqueue.place_jobs(
   p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[],
-  p_identity resource.identity default null, out task_queue_id bigint, out made bigint[]
+  p_identity resource.identity default null, out task_queue_id bigint, out made bigint[],
+  out ended taskqueue.ended[]
 )
 language plpgsql as $$
 declare
@@ -47,10 +48,10 @@ begin
                                        p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
     v_from := v_to + 1;
   end loop;
-  perform taskqueue.refuse_leased_ids(p_setup, p_job_ids);
+  ended := taskqueue.refuse_leased_ids(p_setup, p_job_ids);
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
   'Puts jobs with the same canonical requirements into the newest TaskQueue with space, opening TaskQueues as needed. '
-  'Returns the TaskQueue of the last job, and the TaskQueues made, for taskqueue.open_task_queues. Errors: PB002 (a '
-  'private submitter would move the job of another owner), PB005 (leased).';
+  'Returns the TaskQueue of the last job, the TaskQueues made, for taskqueue.open_task_queues, and the rows of jobs '
+  'that had ended. Errors: PB002 (a private submitter would move the job of another owner), PB005 (leased).';

@@ -1,5 +1,6 @@
 -- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue. This function
--- forgets them.
+-- forgets them. A row that an insertion or a retry takes at the same time is skipped, so that no call waits here in
+-- another order of rows.
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -10,9 +11,12 @@ begin
     raise exception 'invalid older_than %', coalesce(p_older_than::text, 'null')
       using errcode = 'PB001', hint = 'Give an interval within 0 and 1000 years.';
   end if;
-  with gone as (
-    delete from taskqueue.ended e
+  with old as materialized (
+    select e.ctid from taskqueue.ended e
      where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than
+       for update skip locked
+  ), gone as (
+    delete from taskqueue.ended e where e.ctid = any (array(select o.ctid from old o))
     returning e.job_id
   )
   select array_agg(g.job_id) into v_gone from gone g;

@@ -271,6 +271,25 @@ def test_a_refused_submitter_is_led_to_the_commands_for_its_own_jobs(
     assert ("own jobs" in refused.err, "have broker_viewer granted" in refused.err) == (False, True)
 
 
+def test_an_ended_job_of_a_task_queue_is_shown_found_and_retried(cli: Cli, db: Connection) -> None:
+    q = Calls(db)
+    q.insert(1, 3, OwnerDN="ann", OwnerGroup="physics", Sites=["A"])
+    q.insert(2, OwnerDN="bob")
+    for job_id in (1, 2):
+        match = q.take(Site="A", JobID=job_id)
+        q.call("finish_job", job_id, match.attempt, "failed")
+    shown = " ".join(cli("job", 1).out.split())
+    for text in ("failed at A at ", "user priority 3, 1 attempt", "owner ann", "group physics"):
+        assert text in shown
+    assert cli("job", 1, "--json").json["in_task_queues"]["requirements"]["Sites"] == ["A"]
+    for option, value in (("--owner", "ann"), ("--group", "physics")):
+        found = cli("jobs", option, value, "--site", "A", "--status", "failed", "--json").json
+        assert [row["job_id"] for row in found] == [1]
+    assert cli("retry", 1).out == "job 1: waits again\n"
+    assert (q.state(1), [row["event"] for row in cli("job", 1, "--json").json["events"]][-1]) == ("waiting", "retried")
+    cli("retry", 1).refuses("error: job 1 is waiting [PB005]")
+
+
 @pytest.mark.slow
 def test_retry_gives_the_work_of_failed_jobs_back_to_their_task(cli: Cli, db: Connection) -> None:
     grids.load(db, "s", files=3)

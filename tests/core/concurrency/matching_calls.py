@@ -1,6 +1,7 @@
 """The calls of the schema taskqueue that can race, on jobs in every state, and the state after them."""
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -122,6 +123,10 @@ def _summarize(q: Calls, _: Scene) -> object:
     ]
 
 
+def _retry(*job_ids: int) -> Callable[[Calls, Scene], Any]:
+    return lambda q, _: q.rows("select answer from lifecycle.retry_jobs(%s, %s::bigint[])", q.setup, list(job_ids))
+
+
 OPERATORS = {
     "hold of 1": Call(lambda q, _: q.call("hold", "job", "1")),
     "hold of the queue": Call(lambda q, s: q.call("hold", "task_queue", str(s.facts["queue"])), passes=True),
@@ -134,6 +139,8 @@ OPERATORS = {
     "summarize": Call(_summarize, passes=True),
     "forget ended": Call(lambda q, _: q.call("forget_ended", timedelta(0)), passes=True),
     "expire": Call(lambda q, _: q.rows("select * from lifecycle.expire_leases(%s)", q.setup), passes=True),
+    "retry of 6": Call(_retry(6)),
+    "retry of 5 and 6": Call(_retry(6, 5)),
     "load": Call(_load),
     "error classes": Call(
         lambda q, _: q.call("set_error_classes", Jsonb([{"position": 1, "source": "a", "class": "x"}]))
@@ -171,7 +178,10 @@ union all
 select 'job', l.job_id, jsonb_build_array('leased', l.attempt, l.kill_reason)
   from taskqueue.lease l where l.setup = %(s)s
 union all
-select 'job', e.job_id, jsonb_build_array('ended', e.attempts, e.outcome) from taskqueue.ended e where e.setup = %(s)s
+select 'job', e.job_id, jsonb_build_array('ended', e.attempts, e.outcome, e.user_priority, e.site, k.requirements)
+  from taskqueue.ended e
+  left join taskqueue.kept_definition k using (setup, definition_id)
+ where e.setup = %(s)s
 union all
 select 'limit', null, jsonb_build_array(l.attribute, l.value, l.ceiling)
   from taskqueue.site_limit l where l.setup = %(s)s
@@ -190,6 +200,10 @@ _WRONG = """
 select 'derived', to_jsonb(c) from taskqueue.check_matching(%(s)s) c
 union all
 select 'without queue', to_jsonb(w) from monitor.job_without_queue w where w.setup = %(s)s
+union all
+select 'without requirements', to_jsonb(e)
+  from taskqueue.ended e left join taskqueue.kept_definition k using (setup, definition_id)
+ where e.setup = %(s)s and k.requirements is null
 union all
 select 'over the limit', to_jsonb(l)
   from taskqueue.site_limit l

@@ -3,6 +3,7 @@
 import itertools
 import random
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -445,6 +446,158 @@ def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Sta
     assert done["definitions"] == 0
     assert stage.observer.queues(Site="A") == {queue: 1}
     assert stage.observer.inconsistencies() == []
+
+
+def _known(q: Calls) -> list[Any]:
+    return q.rows("select requirements -> 'Sites' from monitor.job where setup = %s order by job_id", q.setup)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_requirements_stay_known_while_their_last_lease_ends(stage: Stage, commit: bool) -> None:
+    """At every moment an ended job has its requirements, whether its definition moves before or after the end."""
+    q = stage.observer
+    q.insert(1, Sites=["A"])
+    match = q.take(Site="A")
+    q.call("delete_empty_queues")
+    q.set_clock("2100-01-01 00:00:00+00")
+    stage.first.call("finish_job", 1, match.attempt, "failed")
+    waited, done = meanwhile(stage, lambda q: q.maintain(), commit)
+    assert (waited, done["definitions"]) == (False, 0)
+    assert _known(q) == [(["A"],)]
+    assert q.maintain()["definitions"] == commit
+    assert _known(q) == [(["A"],)]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_requirements_stay_known_while_their_definition_moves(stage: Stage, commit: bool) -> None:
+    q = stage.observer
+    q.insert(1, Sites=["A"])
+    q.call("cancel_job", 1)
+    q.call("delete_empty_queues")
+    q.set_clock("2100-01-01 00:00:00+00")
+    assert stage.first.maintain()["definitions"] == 1
+    assert _known(q) == [(["A"],)]
+    _, answer = meanwhile(
+        stage, lambda q: q.rows("select answer from lifecycle.retry_jobs(%s, '{1}')", q.setup), commit
+    )
+    assert answer == [("waits again",)]
+    assert _known(q) == [(["A"],)]
+    assert list(q.queues(Site="A").values()) == [1]
+    assert q.inconsistencies() == []
+
+
+def test_a_retried_job_keeps_its_requirements_from_moving(stage: Stage) -> None:
+    q = stage.observer
+    q.insert(1, Sites=["A"])
+    q.call("cancel_job", 1)
+    q.call("delete_empty_queues")
+    q.set_clock("2100-01-01 00:00:00+00")
+    stage.first.rows("select lifecycle.retry_jobs(%s, '{1}')", q.setup)
+    waited, done = meanwhile(stage, lambda q: q.maintain())
+    assert (waited, done["definitions"]) == (False, 0)
+    assert q.take(Site="A").job_id == 1
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("other", ["retry", "insert", "forget"])
+def test_a_retry_answers_as_if_it_came_after_the_other_call(stage: Stage, other: str, commit: bool) -> None:
+    q = stage.observer
+    q.call("insert_job", 1, Jsonb(requirements(Sites=["A"])), 5, None, Jsonb("run"))
+    q.call("cancel_job", 1)
+
+    def retry(q: Calls) -> Any:
+        return q.rows("select answer from lifecycle.retry_jobs(%s, '{1}')", q.setup)
+
+    if other == "retry":
+        retry(stage.first)
+    elif other == "insert":
+        stage.first.insert(1, 9, Sites=["B"])
+    else:
+        assert stage.first.call("forget_ended", "0 s") == 1
+    attempt = Attempt(stage.second, retry, stage.observer)
+    assert attempt.waits()
+    stage.first.end(commit)
+    if commit:
+        with refused("PB004" if other == "forget" else "PB005"):
+            attempt.end()
+        found = q.rows("select user_priority from taskqueue.job where setup = %s", q.setup)
+        assert found == {"retry": [(5,)], "insert": [(9,)], "forget": []}[other]
+    else:
+        assert attempt.end() == [("waits again",)]
+        assert q.call("own_payload", 1) == "run"
+    assert q.inconsistencies() == []
+
+
+def test_an_insertion_that_meets_a_retry_comes_after_it(stage: Stage) -> None:
+    q = stage.observer
+    q.call("insert_job", 1, Jsonb(requirements(Sites=["A"])), 5, None, Jsonb("run"))
+    q.call("cancel_job", 1)
+    stage.first.rows("select lifecycle.retry_jobs(%s, '{1}')", q.setup)
+    assert meanwhile(stage, lambda q: q.insert(1, 9, Sites=["B"]))[0]
+    assert q.value("select user_priority from taskqueue.job where setup = %s", q.setup) == 9
+    assert q.call("own_payload", 1) is None
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("other", ["insert", "retry"])
+def test_a_job_that_starts_again_is_not_forgotten(stage: Stage, other: str, commit: bool) -> None:
+    q = stage.observer
+    q.call("insert_job", 1, Jsonb(requirements()), 5, None, Jsonb("run"))
+    q.call("cancel_job", 1)
+    if other == "retry":
+        stage.first.rows("select lifecycle.retry_jobs(%s, '{1}')", q.setup)
+    else:
+        stage.first.insert(1)
+    assert meanwhile(stage, lambda q: q.call("forget_ended", "0 s"), commit) == (False, 0)
+    assert q.state(1) == ("waiting" if commit else "ended")
+    assert q.call("own_payload", 1) == (None if commit and other == "insert" else "run")
+
+
+@pytest.mark.slow
+def test_retries_meet_insertions_of_the_same_jobs_in_another_order(new_database_of_module: str, stage: Stage) -> None:
+    """Calls wait for each other, or begin again after a deadlock; a refusal names the state of the job."""
+    q = stage.observer
+    ids = list(range(1, 9))
+    kinds = [f"T{n}" for n in range(4)]
+    done: Counter[str] = Counter()
+
+    def caller(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            mine, chance = Calls(own.connection, q.setup), random.Random(which)
+            own.connection.execute("set deadlock_timeout = '20ms'")
+
+            def insert() -> Any:
+                return mine.call("insert_jobs", Jsonb([
+                    {"job_id": job_id, "requirements": requirements(JobTypes=[chance.choice(kinds)])}
+                    for job_id in chance.sample(ids, 4)
+                ]))  # fmt: skip
+
+            def retry() -> Any:
+                sample = chance.sample(ids, chance.choice([1, 1, 2]))
+                return mine.rows("select lifecycle.retry_jobs(%s, %s::bigint[])", q.setup, sample)
+
+            calls = {
+                "insert": insert, "retry": retry, "cancel": lambda: mine.call("cancel_job", chance.choice(ids)),
+                "forget": lambda: mine.call("forget_ended", "0 s"), "maintain": mine.maintain,
+            }  # fmt: skip
+            for name in chance.choices(list(calls), [3, 10, 15, 1, 1], k=200):
+                try:
+                    calls[name]()
+                    done[name] += 1
+                except psycopg.Error as error:
+                    assert error.sqlstate in ("PB004", "PB005", "PB006"), error
+                    assert name == "insert" or error.sqlstate != "PB006", error
+
+        return work
+
+    q.rows("select taskqueue.forget_ended(%s)", q.setup)
+    q.insert(ids[0])
+    run_together(new_database_of_module, [caller(which) for which in range(4)])
+    assert min(done[name] for name in ("insert", "retry", "cancel")) > 10, done
+    assert q.inconsistencies() == []
+    assert q.rows("select * from monitor.job_in_two_states where setup = %s", q.setup) == []
+    assert (None,) not in q.rows("select requirements from monitor.job where setup = %s", q.setup)
 
 
 @pytest.mark.parametrize("fresh", [True, False])

@@ -336,20 +336,6 @@ def test_work_of_a_failed_job_goes_back_once(db: Connection, outcome: str) -> No
     assert grids.differences(db, "s") == []
 
 
-@pytest.mark.parametrize("state", ["waiting", "leased", "ended"])
-def test_a_job_without_a_task_cannot_be_retried_and_is_not_denied(rolled_back: Connection, state: str) -> None:
-    q = Calls(rolled_back)
-    q.insert(8)
-    if state != "waiting":
-        match = q.take()
-        if state == "ended":
-            q.call("finish_job", match.job_id, match.attempt, "failed")
-    with pytest.raises(psycopg.Error, match="job 8 belongs to no task") as caught:
-        q.rows("select lifecycle.retry_jobs(%s, '{8}')", q.setup)
-    assert caught.value.sqlstate == "PB005"
-    assert "insert it again" in str(caught.value.diag.message_hint)
-
-
 def test_a_job_is_replaced_by_the_next_one_of_its_part(db: Connection) -> None:
     [first] = grids.make(db, "s")
     chain = [first]

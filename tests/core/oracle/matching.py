@@ -168,6 +168,16 @@ class Lease:
 
 
 @dataclass
+class Ended:
+    """An ended job: how it ended, and what it takes along if it is tried again. attempt: the last one, if any."""
+
+    outcome: str
+    requirements: dict[str, Any]
+    user_priority: int
+    attempt: str | None
+
+
+@dataclass
 class Limit:
     """A limit: `ceiling` for running limits, else a token bucket."""
 
@@ -203,7 +213,7 @@ class Model:
         self.queue_size = 5000
         self.waiting: dict[int, Waiting] = {}
         self.leases: dict[int, Lease] = {}
-        self.ended: dict[int, str] = {}
+        self.ended: dict[int, Ended] = {}
         self.attempts: dict[int, int] = {}
         self.disabled: set[int] = set()
         self.held_queues: set[int] = set()
@@ -315,15 +325,21 @@ class Model:
 
     def end(self, job_id: int, outcome: str) -> None:
         """The job ends, waiting or leased."""
-        self.waiting.pop(job_id, None)
-        self.leases.pop(job_id, None)
-        self.ended[job_id] = outcome
+        job = self.waiting.pop(job_id, None) or self.leases.pop(job_id)
+        attempt = job.attempt if isinstance(job, Lease) else None
+        self.ended[job_id] = Ended(outcome, job.requirements, job.user_priority, attempt)
+
+    def retry(self, job_id: int, queue: int) -> None:
+        """The ended job waits again as it was, in today's bucket."""
+        job = self.ended.pop(job_id)
+        self.waiting[job_id] = Waiting(canonical(job.requirements, self.buckets), job.user_priority, queue)
 
     def release(self, job_id: int, queue: int | None) -> None:
         """Back to its queue with its requirements and user priority; one marked for kill ends instead."""
-        lease = self.leases.pop(job_id)
+        lease = self.leases[job_id]
         if lease.killed:
-            self.ended[job_id] = "cancelled"
+            self.end(job_id, "cancelled")
         else:
             assert queue is not None
+            del self.leases[job_id]
             self.waiting[job_id] = Waiting(canonical(lease.requirements, self.buckets), lease.user_priority, queue)

@@ -200,7 +200,8 @@ class Matching(RuleBasedStateMachine):
     @rule(which=index, function=st.sampled_from(["report_job", "finish_job", "release_job"]))
     def use_an_old_attempt(self, which: int, function: str) -> None:
         job_id, attempt = self.old[which % len(self.old)]
-        if function == "finish_job" and self.model.ended.get(job_id) == "cancelled":
+        ended = self.model.ended.get(job_id)
+        if function == "finish_job" and ended and ended.outcome == "cancelled":
             return  # released while marked for kill: it ended with this very attempt
         assert self.q.refusal(lambda: self.q.call_rows(function, job_id, attempt))[0] == "PB003"
 
@@ -219,6 +220,25 @@ class Matching(RuleBasedStateMachine):
         assert self.q.call("delete_job", job_id) == (waiting.queue if waiting else None)
         if waiting:
             self.model.end(job_id, "closed")
+
+    @rule(job_id=job_ids)
+    def retry(self, job_id: int) -> None:
+        def call() -> Any:
+            return self.q.rows("select answer from lifecycle.retry_jobs(%s, %s::bigint[])", self.q.setup, [job_id])
+
+        job = self.model.ended.get(job_id)
+        if job is None or job.outcome == "finished":
+            known = job or job_id in self.model.waiting or job_id in self.model.leases
+            assert self.q.refusal(call)[0] == ("PB005" if known else "PB004")
+            return
+        before = self.model.queues()
+        assert call() == [("waits again",)]
+        queue = self.q.queue_of(job_id)
+        assert queue is not None
+        self._right_queue(queue, job.requirements, before, {job_id})
+        self.model.retry(job_id, queue)
+        if job.attempt:
+            self.old.append((job_id, job.attempt))
 
     # Switches
 
@@ -373,8 +393,16 @@ class Matching(RuleBasedStateMachine):
             job_id: (self.model.attempts[job_id], lease.user_priority, lease.killed)
             for job_id, lease in self.model.leases.items()
         }
-        ended = self.q.rows("select job_id, outcome from taskqueue.ended where setup = %s", self.q.setup)
-        assert dict(ended) == self.model.ended
+        ended = self.q.rows(
+            """
+            select e.job_id, e.outcome, k.requirements, e.user_priority
+              from taskqueue.ended e left join taskqueue.kept_definition k using (setup, definition_id)
+             where e.setup = %s""",
+            self.q.setup,
+        )
+        assert {row[0]: row[1:] for row in ended} == {
+            job_id: (job.outcome, job.requirements, job.user_priority) for job_id, job in self.model.ended.items()
+        }
 
     @invariant()
     def counts_are_equal(self) -> None:

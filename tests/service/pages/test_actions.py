@@ -81,6 +81,17 @@ def test_each_action_changes_its_object_and_returns_to_its_page(person: People, 
         assert action.title.partition(" ")[0] in answer.text
 
 
+def test_an_ended_job_of_a_task_queue_is_retried_on_its_page(person: People, filled: Calls) -> None:
+    operator = person("operator")
+    page = "/jobs/6000000000"
+    assert "do=retry-job" not in operator.look(page).text
+    filled.call("cancel_job", 6000000000)
+    ended = operator.look(page).text
+    assert ("do=retry-job" in ended, "<dt>Requirements</dt>" in ended, "<dt>Owner</dt>" in ended) == (True, True, True)
+    assert "waits again" in operator.act("retry-job", 6000000000).text
+    assert filled.state(6000000000) == "waiting"
+
+
 @pytest.mark.parametrize("token", ["", "x" * 43, None])
 def test_a_form_without_the_token_of_its_session_does_nothing(person: People, filled: Calls, token: str | None) -> None:
     operator = person("operator")

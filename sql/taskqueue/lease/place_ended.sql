@@ -1,0 +1,68 @@
+-- As in an insertion, rows of jobs come first and ended rows go last, so that a retry and an insertion of the same id
+-- lock in the same order. An ended row that is no longer as it was read belongs to another call: an insertion, another
+-- retry, or taskqueue.forget_ended.
+create or replace function taskqueue.place_ended(p_setup text, p_job_ids bigint[]) returns void
+language plpgsql as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_read record;
+  v_wrong record;
+  v_group record;
+  v_placed record;
+  v_made bigint[] := '{}'::bigint[];
+begin
+  select array_agg(e order by e.job_id) as ended, array_agg(e.job_id order by e.job_id) as job_ids,
+         array_agg(e.user_priority::int order by e.job_id) as priorities,
+         array_agg(r.requirements order by e.job_id) as requirements
+    into v_read
+    from taskqueue.ended e
+   cross join lateral (
+          select (select k.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(
+                           p_setup, (k.requirements ->> 'CPUTime')::numeric))
+                    from taskqueue.kept_definition k
+                   where k.setup = p_setup and k.definition_id = e.definition_id) as requirements) r
+   where e.setup = p_setup and e.job_id = any (p_job_ids);
+  select i.id, e.outcome into v_wrong
+    from unnest(p_job_ids) i (id)
+    left join unnest(v_read.ended) e on e.job_id = i.id
+    left join unnest(v_read.job_ids, v_read.requirements) r (job_id, requirements) on r.job_id = i.id
+   where r.requirements is null or e.outcome = 'finished'
+   order by i.id limit 1;
+  if found and v_wrong.outcome in ('failed', 'cancelled', 'closed') then
+    raise exception 'job % is %, and its requirements are no longer kept', v_wrong.id, v_wrong.outcome
+      using errcode = 'PB005', hint = 'Insert it again with its requirements.';
+  elsif found then
+    raise exception 'job % is %', v_wrong.id, coalesce(v_wrong.outcome, taskqueue.state_of_job(p_setup, v_wrong.id))
+      using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
+  end if;
+  for v_group in
+    select r.requirements, array_agg(r.job_id order by r.job_id) as ids,
+           array_agg(r.priority order by r.job_id) as priorities
+      from unnest(v_read.job_ids, v_read.priorities, v_read.requirements) r (job_id, priority, requirements)
+     group by r.requirements
+     order by md5(r.requirements::text)
+  loop
+    v_placed := taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities, v_identity);
+    select e.job_id into v_wrong
+      from unnest(v_read.ended) e
+     where e.job_id = any (v_group.ids) and e <> all (v_placed.ended)
+     order by e.job_id limit 1;
+    if found then
+      raise exception 'other calls change job % all the time', v_wrong.job_id
+        using errcode = 'PB006', hint = 'Try again.';
+    end if;
+    v_made := v_made || v_placed.made;
+  end loop;
+  perform taskqueue.open_task_queues(p_setup, v_made);
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, user_priority,
+                                 role_name, subject)
+  select p_setup, resource.clock(p_setup), j.job_id, j.attempts, 'retried', j.task_queue_id, q.definition_id,
+         j.user_priority, resource.caller(), (resource.subject()).name
+    from taskqueue.job j
+    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+   where j.setup = p_setup and j.job_id = any (p_job_ids);
+end $$;
+
+comment on function taskqueue.place_ended(text, bigint[]) is
+  'Puts ended jobs back into TaskQueues, as taskqueue.retry_ended describes. Errors: PB004, PB005, and PB006 (another '
+  'call changed a job while this call worked).';
