@@ -21,7 +21,7 @@ from broker.fronts import overlay
 from broker.fronts.remote import own_words
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
-from tests.calls import requirements, resource
+from tests.calls import Calls, requirements, resource
 from tests.cluster.front.conftest import AtFront, Cluster, Placed
 from tests.service.conftest import Db
 
@@ -245,6 +245,27 @@ def test_sequences_never_go_back_after_a_move(cluster: Cluster, setup: str) -> N
         assert goal.execute(last).fetchone() == (50_000_000,)
         _move(cluster, setup, "a")
         assert (source.execute(last).fetchone() or (0,))[0] > 50_000_000
+
+
+def test_an_ended_job_is_retried_on_the_new_shard(cluster: Cluster, setup: str) -> None:
+    """Its requirements have left the definitions before the move."""
+    with _shard(cluster, "a") as shard:
+        q = Calls(shard, setup)
+        q.insert(1, 4, Sites=["A"])
+        q.call("cancel_job", 1)
+        q.call("delete_empty_queues")
+        q.set_clock("2100-01-01 00:00:00+00")
+        assert q.maintain()["definitions"] == 1
+    _move(cluster, setup, "b")
+    with _shard(cluster, "a") as shard:
+        assert Calls(shard, setup).rows("select from taskqueue.past_definition where setup = %s", setup) == []
+    with _shard(cluster, "b") as shard:
+        q = Calls(shard, setup)
+        assert q.rows("select answer from lifecycle.retry_jobs(%s, '{1}')", setup) == [("waits again",)]
+        assert q.rows("select requirements -> 'Sites', user_priority from monitor.job where setup = %s", setup) == [
+            (["A"], 4)
+        ]
+        assert q.inconsistencies() == []
 
 
 def test_a_second_move_of_the_same_setup_is_refused(cluster: Cluster, setup: str) -> None:
