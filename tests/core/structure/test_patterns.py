@@ -21,6 +21,9 @@ GUARDED = {
     # patterns that set_error_classes stored
     "taskqueue/error/error_class_of.sql": "taskqueue.error_class",
     "taskqueue/error/pattern_time.sql": "taskqueue.pattern_time",
+    # a class of characters that is no data
+    "resource/text/unprintable.sql": "resource.unprintable_class()",
+    "taskqueue/lease/read_facts.sql": "resource.unprintable_class()",
     # calls of brokerage.fits: the texts that read_policy and read_architecture return have no problem
     "brokerage/software/fits.sql": "starts_with(p_anchored",
     # config_key.pattern is made from the names of the shipped keys
