@@ -108,7 +108,7 @@ class List:
 _WORDS = {
     "cpu_time": "CPU time (s)", "dry": "dry run", "grid_ce": "CE", "owner_dn": "owner", "owner_group": "group",
     "retry_at": "again", "role_name": "role", "task_queue_id": "TaskQueue", "task_queues": "TaskQueues",
-    "why": "why it waits",
+    "why": "why it waits", "cpu_used": "CPU used (s)", "wall_used": "wall used (s)", "ram_used": "memory used (MB)",
 }  # fmt: skip
 """Headings of columns whose names in words are not good headings."""
 LINKS = {
@@ -166,6 +166,25 @@ TASK_DECISIONS = List(
     ),
 )
 """The list of `broker decisions --task`."""
+_GROUP = Filter("owner_group", "Only jobs of this owner group.")
+_MEASURE = Filter("measure", "Only this measure.", values=("memory", "CPU time", "wall time"))
+_USE = "measure jobs request median most above"
+TASK_USE = List(
+    "Use of memory and time",
+    "monitor.use_by_task",
+    _columns("owner_group measure unit jobs request median most above since"),
+    (("measure", False), ("owner_group", False)),
+    command=Command(
+        "Compare what the jobs of a task used with what they required.",
+        f"{_USE} unit since",
+        {"task": Filter("task_id", ""), "group": _GROUP, "measure": _MEASURE},
+        "since",
+        paged=False,
+    ),
+)
+"""The list of `broker use --task`."""
+OF_TASK: Mapping[str, List] = {"decisions": TASK_DECISIONS, "use": TASK_USE}
+"""The lists that --task shows in place of a list, by its name."""
 OWN_JOBS = List(
     "Jobs",
     "taskqueue.own_jobs",
@@ -313,14 +332,15 @@ LISTS: Mapping[str, List] = {
         "monitor.lease",
         _columns(
             "job_id attempt state site heard_at expires_at kill_reason owner_dn grid_ce role_name subject matched_at"
-            " reported_at expired owner_group task_queue_id user_priority requirements",
+            " reported_at expired owner_group task_queue_id user_priority requirements host error error_text cpu_used"
+            " wall_used ram_used cores_used",
             subject="agent",
         ),
         (("job_id", True),),
         command=Command(
             "List leased jobs, newest first: where each is, when its JobAgent was last heard, and until when it has"
             " it.",
-            "job_id attempt state site heard_at expires_at kill_reason owner_dn",
+            "job_id attempt state site host heard_at expires_at kill_reason owner_dn",
             {
                 "site": Filter("site", "Only leases of this site.", known=_SITES_AND_QUEUES),
                 "state": Filter(
@@ -329,13 +349,13 @@ LISTS: Mapping[str, List] = {
                 ),
                 "overdue": Filter("expired", "Only leases that expired and were not taken back yet.", bool, "expired"),
             },
-            "kill_reason owner_dn",
+            "kill_reason owner_dn host",
             large=True,
         ),
         search=Search(),
         page=Page(
-            "job_id attempt state site grid_ce owner_group owner_dn matched_at heard_at expires_at subject",
-            "state site grid_ce owner_group owner_dn",
+            "job_id attempt state site grid_ce host owner_group owner_dn matched_at heard_at expires_at subject",
+            "state site grid_ce host owner_group owner_dn",
         ),
     ),
     "runs": List(
@@ -393,9 +413,45 @@ LISTS: Mapping[str, List] = {
     "events": List(
         "Events",
         "monitor.job_event",
-        _columns("at job_id attempt task_queue_id event site grid_ce role_name subject"),
+        _columns(
+            "at job_id attempt task_queue_id event site grid_ce role_name subject host class error error_text cpu_used"
+            " wall_used ram_used cores_used",
+            {"class": "error_class"},
+        ),
         (("at", True), ("job_id", True), ("attempt", True), ("event", False)),
         search=Search(restricted=("job_id", "at")),
+    ),
+    "failures": List(
+        "Failed jobs",
+        "monitor.failure",
+        _columns(
+            "at job_id attempt site host class source code text task_id owner owner_group grid_ce error error_text"
+            " cpu_used wall_used ram_used cores_used",
+            {"owner": "owner_dn"},
+            at="when",
+        ),
+        (("at", True), ("job_id", True), ("attempt", True)),
+        search=Search(),
+        page=Page(
+            "at job_id attempt site host class source code text task_id owner_group owner",
+            "site host class source code task_id owner_group owner",
+            unsorted=tuple("at job_id attempt site host class source code text task_id owner_group owner".split()),
+        ),
+    ),
+    "use": List(
+        "Use of memory and time",
+        "monitor.use_by_group",
+        _columns("owner_group measure unit jobs request median most above since"),
+        (("owner_group", False), ("measure", False)),
+        command=Command(
+            "Compare what jobs used of memory and time with what they required, by owner group; --task: of a task.",
+            f"owner_group {_USE} unit since",
+            {"group": _GROUP, "measure": _MEASURE, "task": Filter("task_id", "Show the jobs of this task.", int)},
+            "since",
+            paged=False,
+        ),
+        search=Search(),
+        page=Page(f"owner_group {_USE} unit since", "owner_group measure"),
     ),
     "reasons": List(
         "Reasons",

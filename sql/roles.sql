@@ -150,9 +150,8 @@ grant select on table
 -- monitor: views for people
 grant select on table
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.error_class,
-  monitor.first_job,
-  monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop, monitor.health_profile,
-  monitor.general_config,
+  monitor.failure, monitor.first_job, monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop,
+  monitor.health_profile, monitor.general_config,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
   monitor.health_history, monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
@@ -162,19 +161,20 @@ grant select on table
   monitor.oldest_job, monitor.owner_group, monitor.profile, monitor.profile_rule, monitor.queue, monitor.reason,
   monitor.resource_seen, monitor.run, monitor.run_rejection, monitor.setting, monitor.setup, monitor.share_tree,
   monitor.site, monitor.site_limit, monitor.snapshot_holder, monitor.task, monitor.task_decision, monitor.task_queue,
-  monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.waiting_by_cpu_bucket,
+  monitor.transition, monitor.trial, monitor.trial_outcome, monitor.unfolded_change, monitor.use_by_group,
+  monitor.use_by_task, monitor.waiting_by_cpu_bucket,
   monitor.waiting_at_site, monitor.waiting_by_group, monitor.waiting_by_platform, monitor.waiting_by_reason,
   monitor.waiting_by_site, monitor.waiting_job, monitor.waiting_task, monitor.what_if
   to broker_operator, broker_viewer;
 grant select on table monitor.browser_session, monitor.change, monitor.credential, monitor.identity
   to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
-  taskqueue.requires_value
+  taskqueue.requires_value, taskqueue.shown_error
   to broker_operator, broker_viewer;
 
 -- history: figures over time
 grant execute on function history.sample to broker_operator;
-grant execute on function history.figure_over, history.figures_over, history.last_sample
+grant execute on function history.failures, history.figure_over, history.figures_over, history.last_sample
   to broker_operator, broker_viewer;
 grant select on table history.figure, history.freshness to broker_operator, broker_viewer;
 

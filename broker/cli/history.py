@@ -3,18 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from broker.cli.lists import PANEL, ROWS, Limit
-from broker.cli.shared import output
+from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
-
-if TYPE_CHECKING:
-    from broker.database import Connection
 
 app = typer.Typer()
 
@@ -57,7 +54,7 @@ def history(
     labels = json_text(_labels(only or []))
     with session(setup) as connection:
         known = {row["figure"]: row for row in rows_of(connection, _FIGURES)}
-        begin = _begin(connection, setup, since)
+        begin = listing.beginning(connection, setup, since)
         if figure is None:
             _require_no_choice(by, only)
             rows = [
@@ -78,29 +75,6 @@ def history(
         title = f"{known[figure]['meaning']} ({known[figure]['unit']})"
         shown = [{**row, "figure": row["label"]} for row in rows]
         _show(title, by or "", shown, None, ROWS if limit is None else limit)
-
-
-def _begin(connection: "Connection", setup: str, since: str) -> datetime:
-    """A span that ends at the setup's current time, or a point in time. Raises BadRequest."""
-    import psycopg
-
-    from broker.cli.shared import listing
-    from broker.errors import BadRequest
-
-    now = listing.moment_of(connection, setup)
-    for kind in ("interval", "timestamptz"):
-        try:
-            with connection.transaction():
-                [row] = rows_of(connection, f"select %s::{kind} as found", since)
-        except psycopg.DataError:
-            continue
-        found = now - row["found"] if isinstance(row["found"], timedelta) else row["found"]
-        if found < now:
-            return found
-        raise BadRequest(f"--since {since} is not in the past", "for example --since 90min, or --since 2d")
-    raise BadRequest(
-        f"--since {since} is neither a span nor a time", "for example --since 90min, or --since 2026-03-28"
-    )
 
 
 def _labels(only: Sequence[str]) -> dict[str, str]:

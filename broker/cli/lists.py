@@ -1,5 +1,6 @@
 """Lists: `broker queues`, `sites`, `tasks`, `jobs`, `leases`, `decisions`, `reasons`, `setups`, `limits`,
-`resources`.
+`resources`,
+`use`.
 
 Every list is an entry of broker.listed.LISTS: a view that broker_viewer may read, its columns, its order, its filters.
 """
@@ -15,7 +16,7 @@ from broker.cli.shared import listing, output, watching
 from broker.cli.shared.common import Json
 from broker.cli.shared.listing import ROWS, Limit, Page
 from broker.cli.shared.session import Setup
-from broker.listed import LISTS, OWN_JOBS, TASK_DECISIONS, Filter, List
+from broker.listed import LISTS, OF_TASK, OWN_JOBS, Filter, List
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -34,7 +35,7 @@ def _show(
     watch: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Print a page of a list, once or again and again."""
-    of = TASK_DECISIONS if name == "decisions" and "task" in given else COMMANDS[name]
+    of = OF_TASK[name] if name in OF_TASK and "task" in given else COMMANDS[name]
     command = listing.command_of(of)
     most = (None if as_json else ROWS) if limit is None else limit or None
     key = _key(of, after)

@@ -122,6 +122,7 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         f"Job {number}",
         {name.replace("_", " "): value for name, value in (brokered or {}).items()}
         | {"in TaskQueues": _place(known, now), "leased": lease and _holder(lease, now)}
+        | {"error reported": lease and lease["error_text"]}
         | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
         | ({"reason": _reason(known["waiting"], now)} if known["waiting"] else {})
         | {
@@ -135,7 +136,7 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         _table("History", known["history"], at="at", from_status="from", to_status="to", role_name="who", why="why")
     if known["events"]:
         columns = {"task_queue_id": "TaskQueue", "site": "site", "grid_ce": "CE", "role_name": "who"}
-        _table("In TaskQueues", known["events"], at="at", attempt="attempt", event="event", **columns)
+        own.show_events(known["events"], columns)
     if brokered and (every_timeout or brokered["ended"] is None):
         title = "Timeouts" if every_timeout else "Timeouts (--all: also timeouts that never apply)"
         columns = {"rule": "rule", "verdict": "verdict", "action": "action", "due_at": "due at", "why": "why"}
@@ -185,7 +186,7 @@ def _rented(job: Row) -> str:
 
 def _holder(lease: Row, now: datetime) -> str:
     """The agent that has a job, with the beginning and end of the lease."""
-    where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site without a name"
+    where = ", ".join(filter(None, [lease["site"], lease["grid_ce"], lease["host"]])) or "a site without a name"
     reported = f"reported at {output.moment(lease['reported_at'], now)}" if lease["reported_at"] else "no report yet"
     until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'], now)}"
     return f"attempt {lease['attempt']}, to {lease['role_name']} at {where}; {reported}, {until}"

@@ -69,8 +69,27 @@ def show_job(known: Row, now: datetime) -> None:
     }  # fmt: skip
     output.fields(f"Job {known['job_id']}", facts)
     if known["events"]:
-        headings = {"at": "at", "attempt": "attempt", "event": "event", "site": "site", "grid_ce": "CE"}
-        cells = [[row[name] for name in headings] for row in known["events"]]
-        output.table("In TaskQueues", list(headings.values()), cells)
+        show_events(known["events"], {"site": "site", "grid_ce": "CE"})
     if known["seen_lately"]:
         explained.show_seen_lately(known["job_id"], known["seen_lately"])
+
+
+def show_events(rows: list[Row], columns: Mapping[str, str]) -> None:
+    """Print events of a job in TaskQueues, with some columns under their headings, and the facts of runs that ended."""
+    headings = {"at": "at", "attempt": "attempt", "event": "event", **columns}
+    facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used"}
+    found = [row | {"used": _used(row)} for row in rows]
+    headings |= {name: words for name, words in facts.items() if any(row[name] is not None for row in found)}
+    cells = [[row[name] for name in headings] for row in found]
+    output.table("In TaskQueues", list(headings.values()), cells, drop=["CE", "used", "who", "TaskQueue"])
+
+
+def _used(row: Row) -> str | None:
+    """What a run used, in words."""
+    parts = {
+        "cpu_used": "CPU {:.6g} s",
+        "wall_used": "wall {:.6g} s",
+        "ram_used": "{:.6g} MB",
+        "cores_used": "{} cores",
+    }
+    return ", ".join(words.format(row[name]) for name, words in parts.items() if row[name] is not None) or None

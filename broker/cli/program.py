@@ -20,6 +20,7 @@ from broker.cli import (
     db,
     doctor,
     explain,
+    failures,
     history,
     identity,
     instances,
@@ -63,6 +64,7 @@ app.add_typer(operate.app)
 app.add_typer(task_queues.app)
 app.add_typer(lists.app)
 app.add_typer(top.app)
+app.add_typer(failures.app)
 app.add_typer(history.app)
 app.add_typer(alerts.app, name="alerts", rich_help_panel="Setups")
 app.add_typer(worlds.app)

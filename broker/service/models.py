@@ -196,13 +196,20 @@ class Job(Struct, omit_defaults=True):
 
 
 class Event(Struct):
-    """An event of a job in TaskQueues."""
+    """An event of a job in TaskQueues. Only the end of a lease has host, errors, and use (seconds, MB, processors)."""
 
     at: datetime
     attempt: int | None
     event: str
     site: str | None
     grid_ce: str | None
+    host: str | None
+    error_class: str | None
+    error_text: str | None
+    cpu_used: float | None
+    wall_used: float | None
+    ram_used: float | None
+    cores_used: int | None
 
 
 class Condition(Struct):

@@ -18,11 +18,14 @@ _OWN: LiteralString = (
     "select job_id, state, since, null, null, site, owner_dn, owner_group, user_priority, null, heard_at, attempts,"
     " task_queue_id, reason, why from taskqueue.own_job(%s, %s)"
 )
+_OF_EVENT: LiteralString = (
+    "at, attempt, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used, cores_used"
+)
 _EVENTS: LiteralString = (
-    "select at, attempt, event, site, grid_ce from monitor.job_event where setup = %s and job_id = %s"
+    f"select {_OF_EVENT} from monitor.job_event where setup = %s and job_id = %s"
     " order by at, attempt, event <> 'matched', event <> 'running'"
 )
-_OWN_EVENTS: LiteralString = "select at, attempt, event, site, grid_ce from taskqueue.own_job_events(%s, %s)"
+_OWN_EVENTS: LiteralString = f"select {_OF_EVENT} from taskqueue.own_job_events(%s, %s)"
 _WHY_JOB: LiteralString = (
     "select condition, wanted, failing, seen, last_seen, remark from taskqueue.explain_job(%s, %s)"
 )

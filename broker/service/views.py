@@ -28,8 +28,8 @@ BOOLEAN = Kind("true or false", bool)
 JSON = Kind("any JSON", Any)
 """Shown; neither searched nor sorted nor grouped by."""
 _KINDS: Mapping[type, Kind] = {
-    sa.BigInteger: INTEGER, sa.Integer: INTEGER, sa.SmallInteger: INTEGER, sa.Double: NUMBER, sa.Numeric: NUMBER,
-    sa.Text: TEXT, sa.TIMESTAMP: TIME, sa.Boolean: BOOLEAN, JSONB: JSON,
+    sa.BigInteger: INTEGER, sa.Integer: INTEGER, sa.SmallInteger: INTEGER, sa.Double: NUMBER, sa.REAL: NUMBER,
+    sa.Numeric: NUMBER, sa.Text: TEXT, sa.TIMESTAMP: TIME, sa.Boolean: BOOLEAN, JSONB: JSON,
 }  # fmt: skip
 
 

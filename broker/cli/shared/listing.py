@@ -7,7 +7,7 @@ If a filter has no index, a page looks at WINDOW rows at most, and the next page
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
@@ -188,6 +188,28 @@ def moment_of(connection: "Connection", setup: str | None) -> datetime:
         [row] = rows_of(connection, "select now() as now")
     found: datetime = row["now"]
     return found
+
+
+def beginning(connection: "Connection", setup: str, since: str) -> datetime:
+    """A span that ends at the setup's current time, or a point in time. Raises BadRequest."""
+    import psycopg
+
+    from broker.errors import BadRequest
+
+    now = moment_of(connection, setup)
+    for kind in ("interval", "timestamptz"):
+        try:
+            with connection.transaction():
+                [row] = rows_of(connection, f"select %s::{kind} as found", since)
+        except psycopg.DataError:
+            continue
+        found = now - row["found"] if isinstance(row["found"], timedelta) else row["found"]
+        if found < now:
+            return found
+        raise BadRequest(f"--since {since} is not in the past", "for example --since 90min, or --since 2d")
+    raise BadRequest(
+        f"--since {since} is neither a span nor a time", "for example --since 90min, or --since 2026-03-28"
+    )
 
 
 def show(headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:

@@ -14,18 +14,28 @@ from broker.service.problems import Problem
 
 ENDED = ("finished", "failed", "cancelled", "closed")
 """Statuses of jobs that have ended."""
+_EVENT = {
+    "at": "When (UTC)", "event": "Event", "attempt": "Attempt", "site": "Site", "grid_ce": "CE", "subject": "By",
+}  # fmt: skip
+"""Headings of an event among JobAgents."""
+_FACTS = {
+    "host": "Host", "error_class": "Class", "error_text": "Error", "cpu_used": "CPU time (s)",
+    "wall_used": "Wall time (s)", "ram_used": "Memory (MB)", "cores_used": "Cores",
+}  # fmt: skip
+"""Headings of facts of the end of a run, which are shown if they are known."""
 _WAITING: LiteralString = """
     select w.reason, w.meaning, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
 """
 _REQUIREMENTS: LiteralString = "select j.requirements from monitor.job j where j.setup = %s and j.job_id = %s"
 _LEASE: LiteralString = """
-    select l.attempt, l.state, l.site, l.grid_ce, l.matched_at, l.heard_at, l.expires_at, l.expired, l.kill_reason,
-           l.subject
+    select l.attempt, l.state, l.site, l.grid_ce, l.host, l.matched_at, l.heard_at, l.expires_at, l.expired,
+           l.kill_reason, l.subject, l.error_text
       from monitor.lease l where l.setup = %s and l.job_id = %s
 """
 _EVENTS: LiteralString = """
-    select e.at, e.event, e.attempt, e.site, e.grid_ce, e.subject
+    select e.at, e.event, e.attempt, e.site, e.grid_ce, e.host, e.subject, e.error_class, e.error_text, e.cpu_used,
+           e.wall_used, e.ram_used, e.cores_used
       from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt
 """
 _HISTORY: LiteralString = """
@@ -83,8 +93,17 @@ _QUEUES_OF: LiteralString = """
     select q.queue, q.status, q.role, q.type, q.cores, q.waiting, q.running
       from monitor.queue q where q.setup = %s and q.site = %s order by q.queue
 """
+_FAILURES_AT: LiteralString = """
+    select f.class, f.source, f.code, f.jobs, f.share, f.last_at, f.example as job_id, f.text, f.looked_since
+      from history.failures(%s, null, '{class,error}', jsonb_build_object('site', %s::text), 10) f
+"""
+_HOSTS_AT: LiteralString = """
+    select f.host, f.class, f.jobs, f.last_at, f.example as job_id, f.text
+      from history.failures(%s, null, '{host,class}', jsonb_build_object('site', %s::text), 10) f
+"""
 _CHARTS_OF_SITE = (
     ("Ends, by outcome", "jobs a minute", "ends_at_site", "outcome"),
+    ("Failures, by class", "jobs a minute", "failures", "class"),
     ("Leases", "jobs", "leases_at_site", "state"),
     ("Jobs that may run here, by reason", "jobs", "jobs_waiting_at_site", "reason"),
 )
@@ -106,6 +125,9 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
     why = await _why(call, number) if waiting else []
     return "job", {
         "ended": known["status"] in ENDED, "requirements": asked[0]["requirements"] if asked else None,
+        "headings": _EVENT | {
+            name: words for name, words in _FACTS.items() if any(row[name] is not None for row in events)
+        },
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
         "events": events, "history": history,
     }  # fmt: skip
@@ -150,9 +172,11 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         table(call, _WAITING_AT, setup, name),
         table(call, _QUEUES_OF, setup, name),
         table(call, _LIMITS, setup, name),
+        table(call, _FAILURES_AT, setup, name),
+        table(call, _HOSTS_AT, setup, name),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
-    (found, waiting, queues, limits), sampled, alerts = await gather(tables, over_time, firing(call))
+    (found, waiting, queues, limits, failures, hosts), sampled, alerts = await gather(tables, over_time, firing(call))
     known = one(found, "site", name)
     known["waiting"] = sum(row["waiting"] for row in queues)
     if not known["is_queue"]:
@@ -161,7 +185,7 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         "alerts": [row for row in alerts if row["site"] == name],
         "site": known, "since": since, "spans": list(SPANS),
         "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, sampled, strict=True)],
-        "limits": limits, "waiting": waiting, "queues": queues,
+        "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
     }  # fmt: skip
 
 

@@ -21,9 +21,10 @@ from broker.service.problems import Problem
 
 BASE = "/setups/{setup}"
 PAGES = (
-    ("", "Overview"), ("/task-queues", "TaskQueues"), ("/jobs", "Jobs"), ("/leases", "Leases"), ("/tasks", "Tasks"),
-    ("/queues", "Queues"), ("/sites", "Sites"), ("/limits", "Limits"), ("/runs", "Runs"), ("/instances", "Instances"),
-    ("/shares", "Shares"), ("/history", "History"), ("/what-if", "What if"), ("/alerts", "Alerts"),
+    ("", "Overview"), ("/task-queues", "TaskQueues"), ("/jobs", "Jobs"), ("/leases", "Leases"),
+    ("/failures", "Failures"), ("/use", "Use"), ("/tasks", "Tasks"), ("/queues", "Queues"), ("/sites", "Sites"),
+    ("/limits", "Limits"), ("/runs", "Runs"), ("/instances", "Instances"), ("/shares", "Shares"),
+    ("/history", "History"), ("/what-if", "What if"), ("/alerts", "Alerts"),
     ("/health", "Health"), ("/settings", "Settings"),
 )  # fmt: skip
 """The pages that each page links to, by their path below the setup."""

@@ -20,6 +20,14 @@ _WHERE: LiteralString = """
     select j.queue, j.status, count(*) as jobs from monitor.brokered_job j
      where j.setup = %s and j.task_id = %s group by j.queue, j.status order by count(*) desc, j.queue limit 50
 """
+_FAILURES: LiteralString = """
+    select f.class, f.source, f.code, f.site, f.jobs, f.last_at, f.example as job_id, f.text
+      from history.failures(%s, null, '{class,error,site}', jsonb_build_object('task', %s::bigint), 10) f
+"""
+_USE: LiteralString = """
+    select u.measure, u.unit, u.jobs, u.request, u.median, u.most, u.above from monitor.use_by_task u
+     where u.setup = %s and u.task_id = %s order by u.measure
+"""
 _RUNS: LiteralString = """
     select d.run_id, d.algorithm, d.profile, d.dry, d.status, d.rule, d.reason, d.candidates, d.rejected, d.jobs,
            d.nucleus, d.decided_at, d.retry_at
@@ -50,11 +58,13 @@ QUEUES = 200
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, the reasons why they wait, the stored decision, and on demand the present decision."""
     setup, number = call.setup, call.number("task_id")
-    found, runs, reasons, where = await gather(
+    found, runs, reasons, where, failures, use = await gather(
         searches.row(call, "tasks", number),
         table(call, _RUNS, setup, number, _named(call), setup, number),
         table(call, _REASONS, setup, number),
         table(call, _WHERE, setup, number),
+        table(call, _FAILURES, setup, number),
+        table(call, _USE, setup, number),
     )
     known = one(found, "task", number)
     shown = _chosen(call, runs)
@@ -72,7 +82,7 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
         "whole": [row for row in rows if row["queue"] is None],
         "matrix": matrix(queues[:QUEUES]), "left": max(0, len(queues) - QUEUES),
-        "reasons": reasons, "where": where,
+        "reasons": reasons, "where": where, "failures": failures, "use": use,
     }  # fmt: skip
 
 

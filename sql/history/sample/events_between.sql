@@ -4,19 +4,20 @@ create or replace function history.events_between(p_setup text, p_from timestamp
 returns setof history.value
 language sql stable as $$
   with counted as materialized (
-    select h.event, coalesce(h.site, 'none') as site, h.owner_group, h.definition_id, count(*)::float8 as jobs
+    select h.event, coalesce(h.site, 'none') as site, h.owner_group, h.definition_id, h.error_class,
+           count(*)::float8 as jobs
       from taskqueue.history h
      where h.setup = p_setup and h.at >= p_from and h.at < p_until and h.attempt > 0
        and h.event in ('matched', 'finished', 'failed', 'cancelled', 'closed', 'released', 'expired')
-     group by 1, 2, 3, 4
+     group by 1, 2, 3, 4, 5
   ), event as materialized (
     select c.event, c.site,
            coalesce(c.owner_group, (select k.owner_group from taskqueue.kept_definition k
                                      where k.setup = p_setup and k.definition_id = c.definition_id),
-                    'unknown') as owner_group, c.jobs
+                    'unknown') as owner_group, c.error_class, c.jobs
       from counted c
      union all
-    select 'matched', coalesce(l.site, 'none'), coalesce(d.owner_group, 'unknown'), count(*)
+    select 'matched', coalesce(l.site, 'none'), coalesce(d.owner_group, 'unknown'), null, count(*)
       from taskqueue.lease l
       left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
      where l.setup = p_setup and l.matched_at >= p_from and l.matched_at < p_until
@@ -33,8 +34,11 @@ language sql stable as $$
    union all
   select 'ends_at_site', jsonb_build_object('site', e.site, 'outcome', e.event), sum(e.jobs)
     from event e where e.event <> 'matched' group by e.site, e.event
+   union all
+  select 'failures', jsonb_build_object('site', e.site, 'class', e.error_class), sum(e.jobs)
+    from event e where e.error_class is not null group by e.site, e.error_class
 $$;
 
 comment on function history.events_between(text, timestamptz, timestamptz) is
-  'Matches in a span of time, and ends of matched jobs, by owner group and by site: figures matches, matches_at_site, '
-  'ends and ends_at_site.';
+  'Matches in a span of time, ends of matched jobs by owner group and by site, and failures by class: figures matches, '
+  'matches_at_site, ends, ends_at_site and failures.';

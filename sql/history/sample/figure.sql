@@ -20,6 +20,8 @@ select f.figure, f.labels, f.unit, f.fold, 'pgbroker_' || f.metric as metric, f.
      'Ends of matched jobs, including released and expired leases.'),
     ('ends_at_site', '{site,outcome}', 'jobs/min', 'sum', 'ends_at_site_per_minute',
      'Ends of matched jobs, including released and expired leases.'),
+    ('failures', '{site,class}', 'jobs/min', 'sum', 'failures_per_minute',
+     'Matched jobs that failed, by the class of their errors.'),
     ('limits', '{site}', 'limits', 'sum', 'limits', 'Limits.'),
     ('limits_reached', '{site}', 'limits', 'sum', 'limits_reached', 'Limits that are reached.'),
     ('limit_slots', '{site}', 'jobs', 'sum', 'limit_slots', 'Jobs that the limits of kind running allow, added up.'),

@@ -2,11 +2,15 @@
 -- match is visible as soon as it is made (taskqueue.match).
 create or replace view monitor.job_event as
 select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name,
-       m.subject
+       m.subject, null::text as host, null::text as error_class, null::jsonb as error, null::real as cpu_used,
+       null::real as wall_used, null::real as ram_used, null::smallint as cores_used,
+       null::text as error_text
   from taskqueue.match m
  where (m.setup = (select resource.bound_setup())) is not false
  union all
-select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name, h.subject
+select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name, h.subject,
+       h.host, h.error_class, h.error, h.cpu_used, h.wall_used, h.ram_used, h.cores_used,
+       taskqueue.shown_error(h.error)
   from taskqueue.history h
  where h.event <> 'matched' and (h.setup = (select resource.bound_setup())) is not false;
 
@@ -18,3 +22,12 @@ comment on column monitor.job_event.event is
 comment on column monitor.job_event.task_queue_id is
   'TaskQueue that the job was in or was taken from; 0 = loaded from a dump.';
 comment on column monitor.job_event.site is 'Site of the lease; null = there was no lease, or it named no site.';
+comment on column monitor.job_event.host is 'HostName of the worker node; only for ends of leases.';
+comment on column monitor.job_event.error_class is 'Class of the errors; only for failed.';
+comment on column monitor.job_event.error is
+  'Errors: [{"source", "code", "text"}], at most seven; only for ends of leases.';
+comment on column monitor.job_event.cpu_used is 'CPU time used, seconds; only for ends of leases.';
+comment on column monitor.job_event.wall_used is 'Time that the payload ran, seconds; only for ends of leases.';
+comment on column monitor.job_event.ram_used is 'Largest memory used, MB; only for ends of leases.';
+comment on column monitor.job_event.cores_used is 'Processors used; only for ends of leases.';
+comment on column monitor.job_event.error_text is 'The errors in one line; null = there are none.';

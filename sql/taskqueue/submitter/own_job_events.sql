@@ -1,17 +1,22 @@
 create or replace function taskqueue.own_job_events(p_setup text, p_job_id bigint)
-returns table (at timestamptz, attempt int, event text, site text, grid_ce text)
+returns table (at timestamptz, attempt int, event text, site text, grid_ce text, host text, error_class text,
+               error_text text, cpu_used real, wall_used real, ram_used real, cores_used smallint)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform taskqueue.require_own_job(resource.identify(p_setup), p_job_id);
   return query
-    select e.at, e.attempt, e.event, e.site, e.grid_ce
-      from (select m.at, m.attempt, 'matched' as event, m.site, m.grid_ce
+    select e.at, e.attempt, e.event, e.site, e.grid_ce, e.host, e.error_class, taskqueue.shown_error(e.error),
+           e.cpu_used, e.wall_used, e.ram_used, e.cores_used
+      from (select m.at, m.attempt, 'matched' as event, m.site, m.grid_ce, null::text as host,
+                   null::text as error_class, null::jsonb as error, null::real as cpu_used, null::real as wall_used,
+                   null::real as ram_used, null::smallint as cores_used
               from taskqueue.match m
              where m.setup = p_setup and m.job_id = p_job_id
             union all
-            select h.at, h.attempt, h.event, h.site, h.grid_ce
+            select h.at, h.attempt, h.event, h.site, h.grid_ce, h.host, h.error_class, h.error, h.cpu_used,
+                   h.wall_used, h.ram_used, h.cores_used
               from taskqueue.history h
              where h.setup = p_setup and h.job_id = p_job_id and h.event <> 'matched') e
      order by e.at, e.attempt, e.event <> 'matched', e.event <> 'running';
@@ -19,4 +24,5 @@ end $$;
 
 comment on function taskqueue.own_job_events(text, bigint) is
   'Events of a job of the calling submitter in TaskQueues, for as long as its history is kept: matched, running, '
-  'released, expired, finished, ... Errors: PB002 (setup or owner not granted), PB004 (its owner is not known).';
+  'released, expired, finished, ... The end of a lease has the worker node, the errors with their class, and the '
+  'figures of the run. Errors: PB002 (setup or owner not granted), PB004 (its owner is not known).';

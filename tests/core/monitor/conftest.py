@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 from psycopg import sql
 
-from tests.calls import Connection
+from tests.calls import Calls, Connection
 
 
 class Finding(NamedTuple):
@@ -53,3 +53,9 @@ def drop_partitions(connection: Connection, days: Iterable[int] = range(4)) -> N
 def health(rolled_back: Connection) -> Health:
     """The findings that a viewer sees within the transaction that is rolled back."""
     return lambda role="broker_viewer": look(rolled_back, role)
+
+
+@pytest.fixture
+def q(rolled_back: Connection) -> Calls:
+    """The calls in setup default; all is undone afterwards."""
+    return Calls(rolled_back)

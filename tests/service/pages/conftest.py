@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from psycopg.types.json import Jsonb
 
 from broker import world
 from broker.laboratory import grid
@@ -21,6 +22,7 @@ from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
 AXE = "axe_playwright_python.sync_playwright"
+HOSTILE = "</td><script>alert(2)</script>&"
 REFUSED = (NOTHING, "/act", "&value=-7")  # the browser logs each refusal
 """A page that is not there."""
 
@@ -48,11 +50,13 @@ def filled(db: Db, jobs: Jobs) -> Calls:
     db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 3)")
     first, second = q.take(Site="NORTH", CPUTime=10**6), q.take(Site="NORTH", CPUTime=10**6)
     q.call("report_job", first.job_id, first.attempt)
-    q.call("finish_job", second.job_id, second.attempt, "failed")
+    error = [{"source": "pilot", "code": 1305, "text": f"{HOSTILE} failed"}]
+    q.call("finish_job", second.job_id, second.attempt, "failed", Jsonb(error), Jsonb({"ram": 9, "cpu": 5}), HOSTILE)
     db.execute("update taskqueue.resource_seen set seen_at = seen_at - interval '1 minute'")
     q.maintain()
     loops.summarize(db, SETUP)
     db.execute("update taskqueue.history set at = at - interval '1 minute'")
+    db.execute("update taskqueue.ended set ended_at = ended_at - interval '1 minute'")
     assert loops.sample(db, SETUP)
     return q
 

@@ -10,12 +10,12 @@ import pytest
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Db, Running, Token, bearer
-from tests.service.pages.conftest import BASE, Look
+from tests.service.pages.conftest import BASE, HOSTILE, Look
 
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
 PATHS = (
-    "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/limits", "/runs", "/instances", "/shares",
-    "/history", "/what-if", "/alerts", "/health", "/settings", "/configuration", "/profile",
+    "", "/task-queues", "/jobs", "/leases", "/failures", "/use", "/tasks", "/queues", "/sites", "/limits", "/runs",
+    "/instances", "/shares", "/history", "/what-if", "/alerts", "/health", "/settings", "/configuration", "/profile",
 )  # fmt: skip
 
 
@@ -126,6 +126,18 @@ def test_names_chosen_by_users_are_escaped(look: Look) -> None:
     [row] = read(answer).rows[1:]
     assert "</td><script>alert(1)</script>" in row
     assert "<script>" not in answer.text
+
+
+def test_texts_and_hosts_of_pilots_are_shown_and_escaped_on_each_page(look: Look, filled: Calls) -> None:
+    [(job,)] = filled.rows("select job_id from monitor.failure where setup = %s", SETUP)
+    for path in ("/failures", f"/jobs/{job}", "/sites/NORTH"):
+        answer = look(path)
+        cells = [cell for row in read(answer).rows for cell in row]
+        assert HOSTILE in cells and any(f"{HOSTILE} failed" in cell for cell in cells), path
+        assert "<script>alert" not in answer.text
+    assert len(read(look("/failures", host=HOSTILE)).rows) == 2
+    use = read(look("/use")).rows
+    assert [row[:3] for row in use[1:]] == [["users", "CPU time", "1"], ["users", "memory", "1"]]
 
 
 def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None:
