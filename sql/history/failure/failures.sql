@@ -17,7 +17,7 @@ declare
 begin
   perform resource.identify_viewer(p_setup);
   perform history.require_grouping(p_since, v_now, p_by, p_only);
-  v_task := p_only -> 'task';
+  v_task := (p_only -> 'task')::bigint;
   v_since := coalesce(p_since, case when v_task is null then v_now - interval '1 day' else '-infinity' end);
   return query
     with failed as materialized (

@@ -3,7 +3,7 @@ create or replace function history.require_grouping(
 ) returns void
 language plpgsql stable as $$
 declare
-  c_by constant text[] := '{site,host,class,error,task,job}';
+  c_by constant text[] := array['site', 'host', 'class', 'error', 'task', 'job'];
   v_wrong text;
 begin
   if p_since < '1900-01-01' or p_since >= p_now then

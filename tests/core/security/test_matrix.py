@@ -50,13 +50,13 @@ VIEWER = EVERYBODY | named("""
     resource: bound_setup describe_setup config_of keys_of_job_brokerage keys_of_analysis_brokerage
         keys_of_task_brokerage keys_of_users keys_of_timeouts
     taskqueue: matching_queues explain_resource explain_match explain_job check_matching resources_not_rolled_up
-        reason_of requires_value shipped_error_of
+        reason_of requires_value shipped_error_of shown_error
     brokerage: profile_faults algorithm_of profile_name classes explain obstacles plan_steps not_loaded replay
         replay_changes rules_of run_difference jobs_difference rejection_difference require_tasks named_queues
         unknown_queues split_reason student_t_bound
     workload: missing_reference is_end
     lifecycle: share_tree explain_timeouts fast_excess
-    history: figure_over figures_over last_sample
+    history: failures figure_over figures_over last_sample
     instance: explain_step plan tasks_to_schedule
 """)
 OPERATOR = (

@@ -7,8 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
-from tests.calls import PLENTY, Calls
+from tests.calls import PLENTY, Calls, refused
 from tests.commands import Cli, commands
 from tests.core.lifecycle import grids
 from tests.core.security.conftest import PASSWORD, Login, Session, identify
@@ -79,6 +80,19 @@ def test_a_submitter_sees_its_own_jobs_only(
                 assert (row[0], row[1], row[7], row[8]) == (job, state, *of)
             else:
                 assert ask() or (function == "own_job_events" and state == "waiting")
+
+
+def test_a_submitter_sees_where_and_why_its_own_job_failed(operator: Calls, identified: Session) -> None:
+    submitter = identified("broker_submitter", owner="alice")
+    operator.insert(901, OwnerDN="alice", Sites=["A site of its own"])
+    lease = operator.take(Site="A site of its own", HostName="n17")
+    error = Jsonb([{"source": "pilot", "code": 1305, "text": "killed"}])
+    operator.call("finish_job", 901, lease.attempt, "failed", error, Jsonb({"ram": 2000}))
+    [*_, event] = submitter.call_rows("own_job_events", 901)
+    assert (event[2], event[5], event[7], event[10]) == ("failed", "n17", "pilot 1305: killed", 2000)
+    for question in ("select * from monitor.failure", "select * from history.failures('default')"):
+        with refused("42501"):
+            submitter.rows(question)
 
 
 def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, identified: Session) -> None:
