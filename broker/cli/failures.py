@@ -17,7 +17,7 @@ _COLUMNS = {
     "site": {"site": "site"}, "host": {"site": "site", "host": "host"}, "class": {"class": "class"},
     "error": {"source": "source", "code": "code"}, "task": {"task_id": "task"}, "job": {"job_id": "job"},
 }  # fmt: skip
-"""What failures can be counted by, with the columns and headings that name it."""
+"""Names in --by, each with its columns and their headings."""
 _FOUND = {"jobs": "jobs", "share": "share", "first_at": "first", "last_at": "last", "example": "example",
           "text": "text"}  # fmt: skip
 
@@ -29,8 +29,7 @@ def failures(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What the jobs are counted by, separated by commas: site, host, class, error (source and code), task,"
-            " job.",
+            help="Count by these, separated by commas: site, host, class, error (source and code), task, job.",
         ),
     ] = "class,error",
     site: Annotated[str | None, typer.Option(help="Only failures at this site.")] = None,

@@ -85,7 +85,7 @@ def show_events(rows: list[Row], columns: Mapping[str, str]) -> None:
 
 
 def _used(row: Row) -> str | None:
-    """What a run used, in words."""
+    """The use of a run, in words."""
     parts = {
         "cpu_used": "CPU {:.6g} s",
         "wall_used": "wall {:.6g} s",

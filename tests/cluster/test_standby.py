@@ -51,6 +51,8 @@ BY_HAND = {
     "history.figure_over": f"select * from history.figure_over('{GRID}', 'jobs_waiting', '2099-12-31', '2100-01-02')",
     "history.figures_over": f"""
         select * from history.figures_over('{GRID}', '[{{"figure": "jobs_waiting"}}]', '2099-12-31', '2100-01-02')""",
+    "history.failures": f"""
+        select * from history.failures('{GRID}', '1900-01-02', '{{site,class,error}}') order by jobs""",
     "taskqueue.require_settings": f"select taskqueue.require_settings('{POOL}', '{{}}')",
     "taskqueue.payloads": f"""
         select * from taskqueue.payloads('{POOL}', (

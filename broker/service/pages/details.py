@@ -70,14 +70,21 @@ _SITES: LiteralString = """
                p_points => 12) e
        cross join lateral unnest(e.value, e.samples) u (value, samples)
        group by e.label, e.number
+    ), mostly as (
+      select distinct on (f.site) f.site, f.class
+        from history.failures(
+               %s, coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
+               '{site,class}', p_most => null) f
+       order by f.site, f.jobs desc
     )
     select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0) as waiting, s.starting, s.running,
            s.running_cores, s.limits, s.limits_reached, s.pilots_seen, round(g.jobs)::bigint as finished,
-           round(b.jobs)::bigint as failed
+           round(b.jobs)::bigint as failed, m.class
       from monitor.site s
       left join listed w on w.site = s.site
       left join ended g on g.site = s.site and g.number = 1
       left join ended b on b.site = s.site and b.number = 2
+      left join mostly m on m.site = s.site
      where s.setup = %s
      order by b.jobs desc nulls last, s.running desc, s.site collate "C" limit 500
 """
@@ -160,7 +167,7 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     """All sites, with the ends of the last hour."""
-    return "sites", {"sites": await table(call, _SITES, *[call.setup] * 4)}
+    return "sites", {"sites": await table(call, _SITES, *[call.setup] * 6)}
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]]:

@@ -3,7 +3,7 @@ create or replace function taskqueue.shown_error(p_error jsonb) returns text
 language sql immutable as $$
   select string_agg(concat_ws(': ', concat_ws(' ', e.e ->> 'source', e.e ->> 'code'), e.e ->> 'text'), '; '
                     order by e.n)
-    from jsonb_array_elements(p_error) with ordinality e (e, n)
+    from jsonb_array_elements(case jsonb_typeof(p_error) when 'array' then p_error end) with ordinality e (e, n)
 $$;
 
 comment on function taskqueue.shown_error(jsonb) is

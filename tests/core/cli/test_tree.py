@@ -21,13 +21,14 @@ TREE = """
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
     credential secret, credential sessions, credential set, credential token, db, db check, db current,
     db downgrade, db schema, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,
-    dump, evaluate, explain, group, group list, group set, history, hold, identity, identity grant, identity list,
+    dump, evaluate, explain, failures, group, group list, group set, history, hold, identity, identity grant,
+    identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, kit, leases,
     limit, limit clear, limit set, limits, load, loops, loops forget, maintain, match, profile, profile list,
     profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, queues, reasons, replay,
     resources, resume, retry, rules, run, sample, serve, settings, setup, setup cpu-buckets, setup forget-ended,
     setup mend, setup platform, setup remove, setups, shares, simulate, sites, status, submit, summarize, task-queues,
-    tasks, top, trial, trial begin, trial end, trial list, trial show, up,
+    tasks, top, trial, trial begin, trial end, trial list, trial show, up, use,
     watchdog, what-if
 """
 
