@@ -48,10 +48,17 @@ ACT_AS = """select set_config('role', %s, true), set_config('pgbroker.subject',
 
 @pytest.fixture
 def filled(db: Db, jobs: Jobs) -> None:
-    """The setup `default` with a grid, brokered jobs, TaskQueues, leases, limits, identities and events."""
+    """The setup `default` with a grid, brokered jobs, TaskQueues, leases, a failure, limits, identities and events."""
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
     jobs(5)
     q = Calls(db)
+    failed = q.take(Site="NORTH")
+    q.call("finish_job", failed.job_id, failed.attempt, "failed", None, Jsonb({"ram": 5}))
+    db.execute(
+        """insert into workload.job (setup, job_id, task_id, status, ended)
+           select e.setup, e.job_id, t.task_id, e.outcome, e.ended_at from taskqueue.ended e
+            cross join (select min(task_id) as task_id from workload.task) t"""
+    )
     q.match(Site="NORTH")
     db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 3)")
     db.execute("select taskqueue.set_group('default', 'users', 2000)")
