@@ -67,6 +67,8 @@ def fill(db: Connection) -> None:
             [GRID, Jsonb({**RESOURCE, "Site": queue}), min(3, jobs)],
         ).fetchall():
             db.execute("select taskqueue.report_job(%s, %s, %s)", [GRID, job, attempt])
+    error, used = Jsonb([{"source": "pilot", "code": 1098, "text": "no space"}]), Jsonb({"cpu": 9, "ram": 150})
+    db.execute("select taskqueue.finish_job(%s, %s, %s, 'failed', %s, %s, 'n17')", [GRID, job, attempt, error, used])
     _pool(db, POOL)
     steps: list[dict[str, Any]] = [{"cpu": 1, "ram": 500 * n, "task": n % 2} for n in range(1, 7)]
     steps += [{"cpu": 1, "ram": "2 * size", "inputs": {"size": 9}}, {"cpu": 99, "ram": 1}, {}]
