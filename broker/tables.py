@@ -131,6 +131,31 @@ error_class = Table(
     comment="Classes of errors that were set (taskqueue.set_error_classes). The first row by position that fits an error decides; an error that no row fits has its shipped class (taskqueue.shipped_error).",
 )
 
+failure = Table(
+    "failure", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("at", TIMESTAMP(timezone=True), comment="When the job failed."),
+    Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
+    Column("attempt", Integer, comment="Attempt number; 0 = never matched."),
+    Column("site", Text, comment="Site of the resource that had the job."),
+    Column("grid_ce", Text, comment="Computing element of the lease."),
+    Column("host", Text, comment="HostName of the worker node; only for ends of leases."),
+    Column("class", Text, comment="Class of the errors."),
+    Column("source", Text, comment="Source of the first error, such as pilot; null = no error was reported."),
+    Column("code", Integer, comment="Code of the first error; null = it has none."),
+    Column("text", Text, comment="Text of the first error, as the pilot wrote it; null = it has none."),
+    Column("error", JSONB, comment="Errors: [{\"source\", \"code\", \"text\"}], at most seven; only for ends of leases."),
+    Column("cpu_used", REAL, comment="CPU time used, seconds; only for ends of leases."),
+    Column("wall_used", REAL, comment="Time that the payload ran, seconds; only for ends of leases."),
+    Column("ram_used", REAL, comment="Largest memory used, MB; only for ends of leases."),
+    Column("cores_used", SmallInteger, comment="Processors used; only for ends of leases."),
+    Column("owner_dn", Text, comment="Owner of the job; null = its requirements are no longer kept."),
+    Column("owner_group", Text, comment="Owner group of the job; null as for owner_dn."),
+    Column("task_id", BigInteger, comment="Task of the job; null = the job has no task."),
+    Column("error_text", Text, comment="All errors in one line; null = there are none."),
+    comment="Matched jobs that failed, one row per failed end, for as long as the setting history_kept of taskqueue says. history.failures counts them. Restrict the setup, and the job or the time.",
+)
+
 first_job = Table(
     "first_job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -517,7 +542,7 @@ lease = Table(
     Column("error", JSONB, comment="Errors that the agent reported last: [{\"source\", \"code\", \"text\"}], at most seven (ENDS.md, Facts of ends)."),
     Column("cpu_used", REAL, comment="CPU time used, as the agent reported it last, seconds."),
     Column("wall_used", REAL, comment="Time since the start of the payload, as the agent reported it last, seconds."),
-    Column("ram_used", REAL, comment="Largest memory used, as the agent reported it last, MB."),
+    Column("ram_used", REAL, comment="Largest memory used that the agent reported, MB."),
     Column("cores_used", SmallInteger, comment="Processors used, as the agent reported it last."),
     Column("error_text", Text, comment="The errors in one line; null = there are none."),
     comment="Matched jobs that have not ended: who has each, and since when. The token is not shown.",

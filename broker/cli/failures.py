@@ -15,7 +15,8 @@ app = typer.Typer()
 _FAILURES = "select * from history.failures(%s, %s, %s, %s, %s)"
 _COLUMNS = {
     "site": {"site": "site"}, "host": {"site": "site", "host": "host"}, "class": {"class": "class"},
-    "error": {"source": "source", "code": "code"}, "task": {"task_id": "task"}, "job": {"job_id": "job"},
+    "error": {"source": "source", "code": "code", "meaning": "meaning"}, "task": {"task_id": "task"},
+    "job": {"job_id": "job"},
 }  # fmt: skip
 """Names in --by, each with its columns and their headings."""
 _FOUND = {"jobs": "jobs", "share": "share", "first_at": "first", "last_at": "last", "example": "example",
@@ -93,7 +94,7 @@ def _names(by: str) -> list[str]:
 
 
 def _is_shown(column: str, rows: list[Row], names: list[str]) -> bool:
-    """Whether a column says something: a share that is not known, and what one job has anyway, are left out."""
-    if column == "share":
-        return any(row["share"] is not None for row in rows)
+    """Whether a column says something: share and meaning if they are known, and for single jobs no number of jobs."""
+    if column in ("share", "meaning"):
+        return any(row[column] is not None for row in rows)
     return not ("job" in names and column in ("jobs", "first_at", "example"))

@@ -21,7 +21,7 @@ _WHERE: LiteralString = """
      where j.setup = %s and j.task_id = %s group by j.queue, j.status order by count(*) desc, j.queue limit 50
 """
 _FAILURES: LiteralString = """
-    select f.class, f.source, f.code, f.site, f.jobs, f.last_at, f.example as job_id, f.text
+    select f.class, f.source, f.code, f.meaning, f.site, f.jobs, f.last_at, f.example as job_id, f.text
       from history.failures(%s, null, '{class,error,site}', jsonb_build_object('task', %s::bigint), 10) f
 """
 _USE: LiteralString = """

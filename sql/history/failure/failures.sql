@@ -5,6 +5,7 @@ create or replace function history.failures(
   p_setup text, p_since timestamptz default null, p_by text[] default '{class,error}', p_only jsonb default '{}',
   p_most int default 100
 ) returns table (site text, host text, class text, source text, code int, task_id bigint, job_id bigint,
+                 meaning text,
                  jobs bigint, share float8, first_at timestamptz, last_at timestamptz, example bigint, text text,
                  looked_since timestamptz)
 language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
@@ -73,8 +74,14 @@ begin
          and v_task is null and l.since < v_now
        group by e.label
     )
-    select g.site, g.host, g.class, g.source, g.code, g.task_id, g.job_id, g.jobs,
-           case when e.jobs > 0 then least(g.jobs / e.jobs, 1) end, g.first_at, g.last_at, g.example, g.text, l.since
+    select g.site, g.host, g.class, g.source, g.code, g.task_id, g.job_id,
+           case when 'error' = any (p_by)
+                then (select s.meaning from taskqueue.shipped_error s
+                       where s.source = g.source
+                         and case when s.text is null then g.code between s.code_from and s.code_to
+                                  else g.text like s.text end limit 1) end,
+           g.jobs, case when e.jobs > 0 then least(g.jobs / e.jobs, 1) end, g.first_at, g.last_at, g.example, g.text,
+           l.since
       from grouped g
      cross join looked l
       left join ended e on e.site = coalesce(g.site, p_only ->> 'site', 'none')
@@ -85,7 +92,7 @@ comment on function history.failures(text, timestamptz, text[], jsonb, int) is
   'Failed jobs, counted by what p_by names (site, host, class, error, task, job; a host includes its site, an error is '
   'source and code of the first error), the most jobs first, at most p_most rows (null = all). p_only: only failures '
   'with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; of a task, '
-  'all that are kept. share: fraction of the jobs that finished or failed at the site since then, from the sampled '
-  'figures; null = not known, as for a host. example: a job with the most frequent text. looked_since: the newest '
-  '20,000 failures are looked at, so this is later than p_since if there are more; of a task, its newest 10,000 failed '
-  'jobs. Errors: PB001 (p_since, p_by, p_only), PB002 (setup not granted).';
+  'all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the jobs that '
+  'finished or failed at the site since then, from the sampled figures; null = not known, as for a host. example: a '
+  'job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is later than '
+  'p_since if there are more; of a task, its newest 10,000 failed jobs. Errors: PB001 (p_since, p_by, p_only), PB002 (setup not granted).';

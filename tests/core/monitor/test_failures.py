@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from tests.calls import Calls, refused
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
-PILOT = [{"source": "pilot", "code": 1305, "text": "the payload failed"}, {"source": "exe", "code": 65}]
+PILOT = [{"source": "pilot", "code": 1305, "text": "the payload failed"}, {"source": "own", "code": 65}]
 DISK = [{"source": "pilot", "code": 1098, "text": "no space"}]
 
 
@@ -98,7 +98,7 @@ def test_the_share_of_a_site_comes_from_the_figures(q: Calls) -> None:
     q.set_clock(NOON + timedelta(minutes=1))
     assert q.value("select history.sample(%s)", q.setup) is not None
     assert counted(q, "site", "site, jobs, share") == [("S", 4, 0.8), ("T", 2, 0.5)]
-    [(error, share)] = counted(q, "error", "code, share", site="S", **{"class": "unknown"})[:1]
+    [(error, share)] = counted(q, "error", "code, share", site="S", **{"class": "payload"})[:1]
     assert (error, share) == (1305, 0.6)
     assert {row[0] for row in counted(q, "host", "share")} == {None}  # no figure counts the ends of a host
     over = "select label, value from history.figure_over(%s, 'failures', %s, p_by => 'site')"
@@ -123,7 +123,8 @@ def test_lease_event_and_failure_show_the_facts_of_a_run(q: Calls) -> None:
     q.insert(1, Sites=["S"])
     lease = q.take(Site="S", HostName="n1")
     q.call_rows("report_job", 1, lease.attempt, "running", Jsonb(PILOT), Jsonb({"cpu": 3}))
-    words = "pilot 1305: the payload failed; exe 65"
+    [(meaning,)] = q.rows("select meaning from taskqueue.shipped_error_of('pilot', 1305)")
+    words = f"pilot 1305: the payload failed ({meaning}); own 65"
     facts = "host, error, cpu_used, wall_used, ram_used, cores_used, error_text"
     assert q.rows(f"select {facts} from monitor.lease") == [("n1", PILOT, 3, None, None, None, words)]
     q.call("finish_job", 1, lease.attempt, "failed")

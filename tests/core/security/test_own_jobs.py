@@ -86,10 +86,10 @@ def test_a_submitter_sees_where_and_why_its_own_job_failed(operator: Calls, iden
     submitter = identified("broker_submitter", owner="alice")
     operator.insert(901, OwnerDN="alice", Sites=["A site of its own"])
     lease = operator.take(Site="A site of its own", HostName="n17")
-    error = Jsonb([{"source": "pilot", "code": 1305, "text": "killed"}])
+    error = Jsonb([{"source": "own", "code": 7, "text": "killed"}])
     operator.call("finish_job", 901, lease.attempt, "failed", error, Jsonb({"ram": 2000}))
     [*_, event] = submitter.call_rows("own_job_events", 901)
-    assert (event[2], event[5], event[7], event[10]) == ("failed", "n17", "pilot 1305: killed", 2000)
+    assert (event[2], event[5], event[7], event[10]) == ("failed", "n17", "own 7: killed", 2000)
     for question in ("select * from monitor.failure", "select * from history.failures('default')"):
         with refused("42501"):
             submitter.rows(question)
