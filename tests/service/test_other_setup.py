@@ -27,7 +27,7 @@ select c.oid::regclass::text, exists (select from pg_attribute a where a.attreli
 """
 OF_THE_INSTALLATION = {  # without a column setup
     "alert.shipped_rule", "brokerage.rule_in_force", "history.figure", "lifecycle.timeout_rule",
-    "resource.config_key", "taskqueue.description_key", "taskqueue.requirement_key",
+    "resource.config_key", "taskqueue.description_key", "taskqueue.requirement_key", "taskqueue.shipped_error",
 } | {
     f"monitor.{name}" for name in (
         "general_config",

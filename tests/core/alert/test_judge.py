@@ -101,6 +101,20 @@ def test_a_quotient_is_judged_where_its_divisor_is_large_enough(alerts: Alerts) 
     assert alerts.states() == {"bad": "ended"}, "nothing ends there, so nothing is judged"
 
 
+def test_a_site_that_breaks_jobs_is_told_from_payloads_that_fail(alerts: Alerts) -> None:
+    alerts.only("site_breaks_jobs", lasting=0, over="2 minutes")
+    values = {
+        series("failures", site=site, **{"class": error_class}): 3
+        for site, error_class in (("broken", "infrastructure"), ("innocent", "payload"))
+    }
+    values |= {series("ends_at_site", site=site, outcome="failed"): 3 for site in ("broken", "innocent")}
+    values |= {series("ends_at_site", site=site, outcome="finished"): 9 for site in ("broken", "innocent")}
+    alerts.pass_minutes([values, values])
+    assert alerts.states() == {"broken": "firing"}
+    summary = "25 % of the jobs that end at site broken fail because of the site"
+    assert alerts.q.value("select summary from alert.alert_now") == summary
+
+
 def test_the_alert_of_a_site_ends_two_days_after_its_last_jobs(alerts: Alerts) -> None:
     alerts.only("site_stopped", over="1 minute", lasting="1 minute")
     alerts.pass_minutes([{A: 1, B: 1}, {A: 1}, {A: 1}])
