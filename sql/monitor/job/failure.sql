@@ -4,9 +4,9 @@ create or replace view monitor.failure as
 select h.setup, h.at, h.job_id, h.attempt, h.site, h.grid_ce, h.host, h.error_class as class,
        h.error -> 0 ->> 'source' as source, (h.error -> 0 ->> 'code')::int as code, h.error -> 0 ->> 'text' as text,
        h.error, h.cpu_used, h.wall_used, h.ram_used, h.cores_used,
-       (select d.owner_dn from taskqueue.definition d
+       (select d.owner_dn from taskqueue.kept_definition d
          where d.setup = h.setup and d.definition_id = h.definition_id) as owner_dn,
-       (select d.owner_group from taskqueue.definition d
+       (select d.owner_group from taskqueue.kept_definition d
          where d.setup = h.setup and d.definition_id = h.definition_id) as owner_group,
        (select j.task_id from workload.job j where j.setup = h.setup and j.job_id = h.job_id) as task_id,
        taskqueue.shown_error(h.error) as error_text

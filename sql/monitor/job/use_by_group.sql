@@ -13,7 +13,7 @@ select t.setup, r.owner_group, m.measure, m.unit, count(*) as jobs,
     cross join lateral (select i.* from taskqueue.history i
                          where i.setup = t.setup and i.job_id = e.job_id and i.at = e.ended_at
                            and i.event = e.outcome limit 1) h
-     join taskqueue.definition d on d.setup = t.setup and d.definition_id = h.definition_id) r
+     join taskqueue.kept_definition d on d.setup = t.setup and d.definition_id = h.definition_id) r
  cross join lateral (values ('memory', 'MB', r.min_ram, r.ram_used::float8),
                             ('CPU time', 's', r.cpu_time, r.cpu_used::float8),
                             ('wall time', 's', null, r.wall_used::float8)) m (measure, unit, request, used)

@@ -16,7 +16,7 @@ select t.setup, t.task_id, r.owner_group, m.measure, m.unit, count(*) as jobs,
                            and i.at between j.ended - interval '1 minute' and j.ended + interval '1 minute'
                            and i.event = j.status
                          order by i.at desc limit 1) h
-     join taskqueue.definition d on d.setup = t.setup and d.definition_id = h.definition_id) r
+     join taskqueue.kept_definition d on d.setup = t.setup and d.definition_id = h.definition_id) r
  cross join lateral (values ('memory', 'MB', r.min_ram, r.ram_used::float8),
                             ('CPU time', 's', r.cpu_time, r.cpu_used::float8),
                             ('wall time', 's', null, r.wall_used::float8)) m (measure, unit, request, used)

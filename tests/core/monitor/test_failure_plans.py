@@ -23,8 +23,8 @@ def load(q: Calls) -> None:
         f"""
         insert into workload.task (setup, task_id, label, status) select 'default', t, 'managed', 'running'
           from generate_series(0, {TASKS - 1}) t;
-        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
-        select 'default', g, 1, 1, case when g % 10 = 0 then 'failed' else 'finished' end,
+        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, user_priority, outcome, ended_at)
+        select 'default', g, 1, 1, 1, case when g % 10 = 0 then 'failed' else 'finished' end,
                now() - ({ENDS} - g) * interval '2 s'
           from generate_series(1, {ENDS}) g;
         insert into workload.job (setup, job_id, task_id, number, status, ended)

@@ -119,6 +119,16 @@ def test_use_is_compared_with_the_request_by_group(q: Calls) -> None:
     ]
 
 
+def test_owner_and_request_are_known_after_the_end_of_the_task_queue(q: Calls) -> None:
+    end(q, 1, OwnerGroup="g", MinRAM=1000, error=PILOT, used={"ram": 1500})
+    owner = "select owner_dn, owner_group from monitor.failure"
+    use = "select owner_group, request, above from monitor.use_by_group"
+    before = q.rows(owner), q.rows(use)
+    q.connection.execute("update taskqueue.definition set created_at = created_at - interval '1 day'")
+    q.maintain()
+    assert (q.rows(owner), q.rows(use)) == before == ([("alice", "g")], [("g", 1000, 1)])
+
+
 def test_lease_event_and_failure_show_the_facts_of_a_run(q: Calls) -> None:
     q.insert(1, Sites=["S"])
     lease = q.take(Site="S", HostName="n1")
