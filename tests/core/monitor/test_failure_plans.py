@@ -23,8 +23,10 @@ def load(q: Calls) -> None:
         f"""
         insert into workload.task (setup, task_id, label, status) select 'default', t, 'managed', 'running'
           from generate_series(0, {TASKS - 1}) t;
-        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, user_priority, outcome, ended_at)
-        select 'default', g, 1, 1, 1, case when g % 10 = 0 then 'failed' else 'finished' end,
+        insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, definition_id, user_priority, outcome,
+                                     ended_at)
+        select 'default', g, 1, 1, (select min(d.definition_id) from taskqueue.definition d) + g % 20, 1,
+               case when g % 10 = 0 then 'failed' else 'finished' end,
                now() - ({ENDS} - g) * interval '2 s'
           from generate_series(1, {ENDS}) g;
         insert into workload.job (setup, job_id, task_id, number, status, ended)
@@ -32,7 +34,7 @@ def load(q: Calls) -> None:
         insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, site, role_name,
                                        host, error, error_class, cpu_used, ram_used)
         select 'default', e.ended_at - m.ago, e.job_id, 1, m.event, 1,
-               (select min(d.definition_id) from taskqueue.definition d) + e.job_id % 20, 'S' || e.job_id / 10 % 100,
+               e.definition_id, 'S' || e.job_id / 10 % 100,
                'x', f.host, case when f.failed then '[{{"source": "pilot", "code": 7}}]'::jsonb end,
                case when f.failed then 'payload' end, f.cpu, f.ram
           from taskqueue.ended e

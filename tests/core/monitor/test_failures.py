@@ -126,6 +126,7 @@ def test_owner_and_request_are_known_after_the_end_of_the_task_queue(q: Calls) -
     before = q.rows(owner), q.rows(use)
     q.connection.execute("update taskqueue.definition set created_at = created_at - interval '1 day'")
     q.maintain()
+    assert q.value("select count(*) from taskqueue.past_definition") == 1
     assert (q.rows(owner), q.rows(use)) == before == ([("alice", "g")], [("g", 1000, 1)])
 
 
