@@ -62,7 +62,10 @@ def filled(db: Db, jobs: Jobs) -> None:
     q.match(Site="NORTH")
     db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 3)")
     db.execute("select taskqueue.set_group('default', 'users', 2000)")
-    db.execute("select taskqueue.set_error_classes('default', %s)", [Jsonb([{"source": "own", "class": "disk"}])])
+    db.execute(
+        "select taskqueue.set_error_classes('default', %s)",
+        [Jsonb([{"position": 1, "source": "own", "class": "disk"}])],
+    )
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute("select resource.make_token('default', 'x', 'viewer')")
     by_ticket(db, "default", "x", "viewer")
