@@ -34,7 +34,7 @@ class RunError(TypedDict):
 
 
 class Used(TypedDict, total=False):
-    """What a run used. cpu, wall: seconds. ram: the largest memory, MB. cores: processors."""
+    """Figures of a run. cpu, wall: seconds. ram: the largest memory, MB. cores: processors."""
 
     cpu: float
     wall: float
