@@ -404,6 +404,7 @@ create table taskqueue.ended (
   attempts      int not null,  --: How often the job was matched.
   token         uuid,  --: Token of the last attempt; null if the job was never matched.
   user_priority smallint not null,
+  brokered      boolean not null default false,  --: Whether it was a job of workload.job; its task tries it again.
   task_queue_id bigint not null,  --: The last TaskQueue of the job.
   --: Requirements of the job (taskqueue.kept_definition), for as long as they are kept.
   definition_id bigint not null,

@@ -54,5 +54,5 @@ comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Tries failed, cancelled or closed jobs again, all or none. The work of a job of a task goes back to its task: the '
   'next brokerage cycle makes new jobs from it, which keep the queues of the old ones. A job that came straight into a '
   'TaskQueue waits again, with the same id, requirements, user priority and payload. The history of the jobs names the '
-  'role that asked. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, or '
-  'its requirements are no longer kept), PB006 (other calls change the same jobs all the time).';
+  'role that asked. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, '
+  'has left its task, or its requirements are no longer kept), PB006 (other calls change the same jobs all the time).';

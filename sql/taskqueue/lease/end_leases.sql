@@ -34,10 +34,10 @@ begin
     perform taskqueue.keep_leased_answers(array(select k.lease from unnest(v_ends) k));
   end if;
   delete from taskqueue.lease l where l.setup = p_setup and l.job_id = any (v_facts.job_ids);
-  insert into taskqueue.ended (setup, job_id, attempts, token, user_priority, task_queue_id, definition_id, outcome,
-                               site, ended_at)
-  select p_setup, l.job_id, l.attempt, l.token, l.user_priority, l.task_queue_id, l.definition_id, k.event, l.site,
-         v_now
+  insert into taskqueue.ended (setup, job_id, attempts, token, user_priority, brokered, task_queue_id, definition_id,
+                               outcome, site, ended_at)
+  select p_setup, l.job_id, l.attempt, l.token, l.user_priority, l.brokered, l.task_queue_id, l.definition_id, k.event,
+         l.site, v_now
     from unnest(v_ends) k
    cross join lateral (select (k.lease).*) l;
   perform taskqueue.free_slots(p_setup, v_facts.job_ids);

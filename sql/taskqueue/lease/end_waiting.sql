@@ -17,9 +17,10 @@ begin
     perform workload.move_jobs(p_setup, array[p_job_id], array[p_outcome], array[coalesce(p_why, p_outcome)],
                                p_sub_status);
   end if;
-  insert into taskqueue.ended (setup, job_id, attempts, user_priority, task_queue_id, definition_id, outcome, ended_at)
-  select p_setup, p_job_id, v_job.attempts, v_job.user_priority, v_job.task_queue_id, q.definition_id, p_outcome,
-         resource.clock(p_setup)
+  insert into taskqueue.ended (setup, job_id, attempts, user_priority, brokered, task_queue_id, definition_id, outcome,
+                               ended_at)
+  select p_setup, p_job_id, v_job.attempts, v_job.user_priority, v_job.brokered, v_job.task_queue_id, q.definition_id,
+         p_outcome, resource.clock(p_setup)
     from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   -- the owner is kept, since the owner may ask for the job when it is forgotten (taskqueue.owner_of_job)

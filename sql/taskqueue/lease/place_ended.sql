@@ -9,26 +9,30 @@ declare
   v_wrong record;
   v_group record;
   v_placed record;
+  v_taken taskqueue.ended[] := '{}'::taskqueue.ended[];
   v_made bigint[] := '{}'::bigint[];
 begin
-  select array_agg(e order by e.job_id) as ended, array_agg(e.job_id order by e.job_id) as job_ids,
-         array_agg(e.user_priority::int order by e.job_id) as priorities,
-         array_agg(r.requirements order by e.job_id) as requirements
+  select array_agg(e order by i.id) as ended, array_agg(i.id order by i.id) as job_ids,
+         array_agg(e.outcome order by i.id) as outcomes, array_agg(e.brokered order by i.id) as brokered,
+         array_agg(e.user_priority::int order by i.id) as priorities,
+         array_agg(r.requirements order by i.id) as requirements
     into v_read
-    from taskqueue.ended e
+    from unnest(p_job_ids) i (id)
+    left join taskqueue.ended e on e.setup = p_setup and e.job_id = i.id
    cross join lateral (
           select (select k.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(
                            p_setup, (k.requirements ->> 'CPUTime')::numeric))
                     from taskqueue.kept_definition k
-                   where k.setup = p_setup and k.definition_id = e.definition_id) as requirements) r
-   where e.setup = p_setup and e.job_id = any (p_job_ids);
-  select i.id, e.outcome into v_wrong
-    from unnest(p_job_ids) i (id)
-    left join unnest(v_read.ended) e on e.job_id = i.id
-    left join unnest(v_read.job_ids, v_read.requirements) r (job_id, requirements) on r.job_id = i.id
-   where r.requirements is null or e.outcome = 'finished'
-   order by i.id limit 1;
-  if found and v_wrong.outcome in ('failed', 'cancelled', 'closed') then
+                   where k.setup = p_setup and k.definition_id = e.definition_id) as requirements) r;
+  select r.id, r.outcome, r.brokered into v_wrong
+    from unnest(v_read.job_ids, v_read.outcomes, v_read.brokered, v_read.requirements)
+           r (id, outcome, brokered, requirements)
+   where r.requirements is null or r.outcome = 'finished' or r.brokered
+   order by r.id limit 1;
+  if found and v_wrong.brokered then
+    raise exception 'job % belonged to a task, which no longer has the job', v_wrong.id
+      using errcode = 'PB005', hint = 'Its part of the input was given back, or the task has no more parts to do.';
+  elsif found and v_wrong.outcome in ('failed', 'cancelled', 'closed') then
     raise exception 'job % is %, and its requirements are no longer kept', v_wrong.id, v_wrong.outcome
       using errcode = 'PB005', hint = 'Insert it again with its requirements.';
   elsif found then
@@ -43,16 +47,16 @@ begin
      order by md5(r.requirements::text)
   loop
     v_placed := taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities, v_identity);
-    select e.job_id into v_wrong
-      from unnest(v_read.ended) e
-     where e.job_id = any (v_group.ids) and e <> all (v_placed.ended)
-     order by e.job_id limit 1;
-    if found then
-      raise exception 'other calls change job % all the time', v_wrong.job_id
-        using errcode = 'PB006', hint = 'Try again.';
-    end if;
+    v_taken := v_taken || v_placed.ended;
     v_made := v_made || v_placed.made;
   end loop;
+  select w.job_id into v_wrong
+    from (select e.* from unnest(v_read.ended) e except select t.* from unnest(v_taken) t) w
+   order by w.job_id limit 1;
+  if found then
+    raise exception 'other calls change job % all the time', v_wrong.job_id
+      using errcode = 'PB006', hint = 'Try again.';
+  end if;
   perform taskqueue.open_task_queues(p_setup, v_made);
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, user_priority,
                                  role_name, subject)

@@ -20,4 +20,5 @@ end $$;
 comment on function taskqueue.retry_ended(text, bigint[]) is
   'Puts ended jobs that did not finish back into TaskQueues of their requirements, all or none. They keep id, user '
   'priority, payload and count of attempts, and have no losses. Errors: PB004 (no such job), PB005 (it has not ended, '
-  'has finished, or its requirements are no longer kept), PB006 (other calls change the same jobs all the time).';
+  'has finished, was a job of a task, or its requirements are no longer kept), PB006 (other calls change the same jobs '
+  'all the time).';

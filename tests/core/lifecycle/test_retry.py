@@ -192,3 +192,23 @@ def test_many_jobs_of_one_task_queue_are_retried_at_once(q: Calls) -> None:
     assert len(retry(q, *range(1, 101))) == 100
     assert (sorted(q.queues().values()), q.inconsistencies()) == ([20, 40, 40], [])
     assert {match.number for match in q.match_jobs(100)} == {2}
+
+
+@pytest.mark.parametrize("gave_back", [True, False])
+def test_a_job_whose_task_forgot_it_is_not_retried(q: Calls, gave_back: bool) -> None:
+    """Its part may be done by another job, or belongs to a task that has no more parts to do."""
+    db = q.connection
+    grids.load(db, "s", files=1)
+    [brokered] = grids.make(db, "s")
+    grids.activate(db, "s")
+    taken = grids.match(db, "s")
+    assert taken
+    db.execute("select taskqueue.finish_job('s', %s, %s, 'failed')", taken)
+    s = Calls(db, "s")
+    if gave_back:
+        assert retry(s, brokered) == [(brokered, "its work is back in task 1")]
+    else:
+        db.execute("update workload.task set status = 'done' where setup = 's'")
+    s.set_clock(NOON + timedelta(days=90))
+    assert s.value("select lifecycle.forget_ended('s')") == 1
+    refuses(s, "PB005", f"job {brokered} belonged to a task", brokered)
