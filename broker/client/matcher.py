@@ -204,7 +204,7 @@ def _finish(setup: str, lease: Lease, outcome: Outcome, run: _Run) -> Call[str]:
 
 def _values(run: _Run) -> tuple[Jsonb | None, Jsonb | None, str | None]:
     error, used, host = run
-    listed: Any = error
+    listed: Any = _storable(error)
     figures: Any = used
     return None if error is None else jsonb(listed), None if used is None else jsonb(figures), host
 
@@ -214,9 +214,22 @@ def _notices(
 ) -> list[Mapping[str, object]]:
     known: Mapping[int, Mapping[str, object]] = facts or {}
     return [
-        {"job_id": lease.job_id, "attempt": lease.attempt, key: value, **known.get(lease.job_id, {})}
+        {"job_id": lease.job_id, "attempt": lease.attempt, key: value}
+        | {name: _storable(fact) if name == "error" else fact for name, fact in known.get(lease.job_id, {}).items()}
         for lease in leases
     ]
+
+
+def _storable(error: Any) -> Any:
+    """Errors without characters that no database holds: a text may be the output of any program, and an agent that
+    cannot end a job keeps its lease."""
+    if not isinstance(error, list | tuple):
+        return error
+    return [
+        {**one, "text": one["text"].encode(errors="replace").decode().replace("\0", " ")}
+        if isinstance(one, Mapping) and isinstance(one.get("text"), str) else one
+        for one in error
+    ]  # fmt: skip
 
 
 def _release(setup: str, lease: Lease) -> Call[int | None]:

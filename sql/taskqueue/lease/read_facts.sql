@@ -11,7 +11,7 @@ declare
   v_text text;
   v_code numeric;
 begin
-  if p_given ? 'host' then
+  if p_given -> 'host' <> 'null' then
     v_facts.host := taskqueue.host_of(p_given -> 'host');
     if v_facts.host is null then
       v_facts.fault := format('host is %s, not a name of 1 to 255 printable characters',

@@ -86,6 +86,16 @@ def test_many_reports_and_ends_have_facts_by_job(agent: JobAgent, db: Connection
     assert Calls(db).rows(END + " order by job_id") == found
 
 
+def test_the_text_of_an_error_may_be_the_output_of_any_program(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    matches = [taken(agent.match(resource())) for _ in range(2)]
+    error: list[RunError] = [{"source": "payload", "code": 1}, {"source": "payload", "text": "a\0b\udcffc"}]
+    assert agent.finish(matches[0], "failed", error=error) == "failed"
+    ended = agent.finish_many(matches[1:], "failed", facts={matches[1].job_id: {"error": error}})
+    assert [one.outcome for one in ended.values()] == ["failed"]
+    assert [row[1] for row in Calls(db).rows(END)] == [[error[0], {"source": "payload", "text": "a b?c"}]] * 2
+
+
 def test_match_jobs_takes_no_more_than_asked_for(agent: JobAgent, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     first = agent.match_jobs(resource(), 7)

@@ -103,7 +103,7 @@ def test_wrong_facts_are_refused(q: Calls, leased: Match, key: str, value: Any, 
 
 
 def test_a_null_is_no_fact(q: Calls, leased: Match) -> None:
-    nothing = {"error": None, "used": {"cpu": None}}
+    nothing = {"error": None, "used": {"cpu": None}, "host": None}
     [answer] = q.call_rows("finish_jobs", Jsonb([{"job_id": 7, "attempt": leased.attempt, **nothing}]))
     assert answer[1] == "finished"
     assert end_of(q) == (None,) * 7
