@@ -987,7 +987,7 @@ use_by_group = Table(
     Column("request", Double, comment="Median of the requirement: MinRAM, or CPUTime as its bucket; null = these jobs require none."),
     Column("median", Double, comment="Median of the use; CPU time is that of all processors."),
     Column("most", Double, comment="Largest use."),
-    Column("above", Double, comment="Fraction of the jobs that used more than they require; jobs without a requirement count as not above it."),
+    Column("above", Double, comment="Fraction of the jobs with a requirement that used more than it; null = these jobs require none."),
     Column("since", TIMESTAMP(timezone=True), comment="When the first of these jobs ended."),
     comment="Memory and time that jobs of TaskQueues used, beside their requirements, by owner group: the newest 10,000 ended jobs of a setup, as far as their agents reported. Restrict the setup.",
 )
@@ -1003,7 +1003,7 @@ use_by_task = Table(
     Column("request", Double, comment="Median of the requirement: MinRAM, or CPUTime as its bucket; null = these jobs require none."),
     Column("median", Double, comment="Median of the use; CPU time is that of all processors."),
     Column("most", Double, comment="Largest use."),
-    Column("above", Double, comment="Fraction of the jobs that used more than they require; jobs without a requirement count as not above it."),
+    Column("above", Double, comment="Fraction of the jobs with a requirement that used more than it; null = these jobs require none."),
     Column("since", TIMESTAMP(timezone=True), comment="When the first of these jobs ended."),
     comment="Memory and time that the jobs of a task used, beside their requirements: its newest 1,000 finished and failed jobs, as far as their agents reported. Restrict the setup and the task.",
 )

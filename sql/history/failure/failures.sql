@@ -5,9 +5,8 @@ create or replace function history.failures(
   p_setup text, p_since timestamptz default null, p_by text[] default '{class,error}', p_only jsonb default '{}',
   p_most int default 100
 ) returns table (site text, host text, class text, source text, code int, task_id bigint, job_id bigint,
-                 meaning text,
-                 jobs bigint, share float8, first_at timestamptz, last_at timestamptz, example bigint, text text,
-                 looked_since timestamptz)
+                 meaning text, jobs bigint, share float8, first_at timestamptz, last_at timestamptz, example bigint,
+                 text text, looked_since timestamptz)
 language plpgsql stable security definer set search_path = history, pg_temp set jit = off as $$
 #variable_conflict use_column
 declare
@@ -18,6 +17,7 @@ declare
 begin
   perform resource.identify_viewer(p_setup);
   perform history.require_grouping(p_since, v_now, p_by, p_only);
+  perform resource.require_limit('most', p_most);
   v_task := (p_only -> 'task')::bigint;
   v_since := coalesce(p_since, case when v_task is null then v_now - interval '1 day' else '-infinity' end);
   return query
@@ -55,14 +55,19 @@ begin
          and (not p_only ? 'host' or f.host = p_only ->> 'host')
          and (not p_only ? 'class' or f.class = p_only ->> 'class')
        group by 1, 2, 3, 4, 5, 6, 7, f.text
+    ), meant as (
+      select t.*, case when t.code is null
+                       then (select s.meaning from taskqueue.shipped_error_of(t.source, null, t.text) s limit 1)
+                  end as meaning
+        from text t
     ), grouped as (
-      select t.site, t.host, t.class, t.source, t.code, t.task_id, t.job_id, sum(t.jobs)::bigint as jobs,
+      select t.site, t.host, t.class, t.source, t.code, t.task_id, t.job_id, t.meaning, sum(t.jobs)::bigint as jobs,
              min(t.first_at) as first_at, max(t.last_at) as last_at,
              (array_agg(t.example order by t.jobs desc, t.example desc))[1] as example,
              (array_agg(t.text order by t.jobs desc, t.example desc))[1] as text
-        from text t
-       group by 1, 2, 3, 4, 5, 6, 7
-       order by 8 desc, 10 desc, 11 desc limit p_most
+        from meant t
+       group by 1, 2, 3, 4, 5, 6, 7, 8
+       order by 9 desc, 11 desc, 12 desc limit p_most
     ), ended as (
       select e.label as site, sum(u.value * u.samples) as jobs
         from looked l
@@ -75,13 +80,9 @@ begin
        group by e.label
     )
     select g.site, g.host, g.class, g.source, g.code, g.task_id, g.job_id,
-           case when 'error' = any (p_by)
-                then (select s.meaning from taskqueue.shipped_error s
-                       where s.source = g.source
-                         and case when s.text is null then g.code between s.code_from and s.code_to
-                                  else g.text like s.text end limit 1) end,
-           g.jobs, case when e.jobs > 0 then least(g.jobs / e.jobs, 1) end, g.first_at, g.last_at, g.example, g.text,
-           l.since
+           coalesce(g.meaning, (select s.meaning from taskqueue.shipped_error_of(g.source, g.code, null) s limit 1)),
+           g.jobs,
+           case when e.jobs > 0 then least(g.jobs / e.jobs, 1) end, g.first_at, g.last_at, g.example, g.text, l.since
       from grouped g
      cross join looked l
       left join ended e on e.site = coalesce(g.site, p_only ->> 'site', 'none')
@@ -90,10 +91,10 @@ end $$;
 
 comment on function history.failures(text, timestamptz, text[], jsonb, int) is
   'Failed jobs, counted by what p_by names (site, host, class, error, task, job; a host includes its site, an error is '
-  'source and code of the first error), the most jobs first, at most p_most rows (null = all). p_only: only failures '
-  'with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; of a task, '
-  'all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the jobs that '
-  'finished or failed at the site since then, from the sampled figures; null = not known, as for a host. example: a '
-  'job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is later than '
-  'p_since if there are more; of a task, its newest 10,000 failed jobs. '
-  'Errors: PB001 (p_since, p_by, p_only), PB002 (setup not granted).';
+  'source, code and meaning of the first error), the most jobs first, at most p_most rows (null = all). p_only: only '
+  'failures with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; '
+  'of a task, all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the '
+  'jobs that finished or failed at the site since then, from the sampled figures; null = not known, as for a host. '
+  'example: a job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is later '
+  'than p_since if there are more; of a task, its newest 10,000 failed jobs. '
+  'Errors: PB001 (p_since, p_by, p_only, p_most), PB002 (setup not granted).';

@@ -3,7 +3,7 @@ create or replace view monitor.use_by_task as
 select t.setup, t.task_id, r.owner_group, m.measure, m.unit, count(*) as jobs,
        percentile_cont(0.5) within group (order by m.request) as request,
        percentile_cont(0.5) within group (order by m.used) as median, max(m.used) as most,
-       avg(case when m.used > m.request then 1 else 0 end)::float8 as above, min(r.at) as since
+       avg((m.used > m.request)::int)::float8 as above, min(r.at) as since
   from workload.task t
  cross join lateral (
    select h.at, d.owner_group, (d.requirements ->> 'MinRAM')::float8 as min_ram,
@@ -35,5 +35,5 @@ comment on column monitor.use_by_task.request is
 comment on column monitor.use_by_task.median is 'Median of the use; CPU time is that of all processors.';
 comment on column monitor.use_by_task.most is 'Largest use.';
 comment on column monitor.use_by_task.above is
-  'Fraction of the jobs that used more than they require; jobs without a requirement count as not above it.';
+  'Fraction of the jobs with a requirement that used more than it; null = these jobs require none.';
 comment on column monitor.use_by_task.since is 'When the first of these jobs ended.';

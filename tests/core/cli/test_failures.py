@@ -65,7 +65,7 @@ def test_use_is_shown_by_group_and_by_task(cli: Cli, ended: Calls, db: Connectio
     rows = cli("use", "--json", "-o", ",".join(names)).json
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("users", "CPU time", 1, 500, 12.5, 12.5, 0), ("users", "memory", 2, 1000, 1250, 2000, 0.5),
-        ("users", "wall time", 1, None, 60, 60, 0),
+        ("users", "wall time", 1, None, 60, 60, None),
     ]  # fmt: skip
     assert [row["measure"] for row in cli("use", "--measure", "memory", "--json").json] == ["memory"]
     assert cli("use", "--task", 7, "--json").json == []

@@ -57,6 +57,18 @@ def test_failures_are_counted_by_what_is_asked(q: Calls) -> None:
     assert counted(q, "site", "jobs", **{"class": "no class"}) == []
 
 
+def test_texts_of_dirac_are_told_apart_by_their_meanings(q: Calls) -> None:
+    texts = ["Payload failed", "Application not found", "Stalling for more than 900 sec",
+             "Stalling for more than 60 sec", "Application not found", "own", "text"]  # fmt: skip
+    for job, text in enumerate(texts, 1):
+        end(q, job, error=[{"source": "dirac", "text": text}])
+    shipped = "select meaning from taskqueue.shipped_error_of('dirac', null, %s)"
+    meanings = {text: q.value(shipped, text) for text in texts[:5]}
+    assert {row[0]: row[1:] for row in counted(q, "error", "meaning, jobs, example")} == {
+        meanings[texts[1]]: (2, 5), meanings[texts[3]]: (2, 4), meanings[texts[0]]: (1, 1), None: (2, 7),
+    }  # fmt: skip
+
+
 def test_failures_of_other_setups_and_before_the_span_do_not_count(q: Calls) -> None:
     fill(q)
     q.connection.execute("update taskqueue.history set at = at - interval '2 hours' where job_id <= 2")
@@ -82,6 +94,11 @@ def test_wrong_questions_are_refused(q: Calls, by: Any, only: Any, words: tuple[
     with refused("PB001") as caught:
         q.rows("select * from history.failures(%s, null, %s, %s)", q.setup, by, Jsonb(only))
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_a_number_of_rows_below_0_is_refused(q: Calls) -> None:
+    with refused("PB001", "most is -1"):
+        q.rows("select * from history.failures(%s, p_most => -1)", q.setup)
 
 
 @pytest.mark.parametrize("since", ["now() + interval '1 second'", "now()", "'-infinity'", "'infinity'"])
@@ -114,8 +131,8 @@ def test_use_is_compared_with_the_request_by_group(q: Calls) -> None:
     assert q.rows(f"select {names} from monitor.use_by_group where setup = %s order by 1, 2", q.setup) == [
         ("g", "CPU time", "s", 3, 500, 60, 60, 0),
         ("g", "memory", "MB", 3, 1000, 1100, 4000, pytest.approx(2 / 3)),
-        ("h", "memory", "MB", 1, None, 5, 5, 0),
-        ("h", "wall time", "s", 1, None, 7, 7, 0),
+        ("h", "memory", "MB", 1, None, 5, 5, None),
+        ("h", "wall time", "s", 1, None, 7, 7, None),
     ]
 
 
