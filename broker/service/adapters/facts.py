@@ -3,7 +3,8 @@
 Any value is data: a value that has no use is left out, and a text is cut, so no report and no end is refused for its
 facts.
 
-Source: pilot3 and JobDispatcher of PanDA, Watchdog and JobWrapper of DIRAC 8 and 9, the models of DiracX.
+Source: pilot3 and JobDispatcher of PanDA, Watchdog and JobWrapper of DIRAC 8.0.40 and 9 (before,
+memory was in kB under the same name), the models of DiracX.
 """
 
 import math
