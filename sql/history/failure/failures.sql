@@ -95,6 +95,6 @@ comment on function history.failures(text, timestamptz, text[], jsonb, int) is
   'failures with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; '
   'of a task, all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the '
   'jobs that finished or failed at the site since then, from the sampled figures; null = not known, as for a host. '
-  'example: a job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is later '
-  'than p_since if there are more; of a task, its newest 10,000 failed jobs. '
+  'example: a job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is '
+  'later than p_since if there are more; of a task, its newest 10,000 failed jobs. '
   'Errors: PB001 (p_since, p_by, p_only, p_most), PB002 (setup not granted).';

@@ -49,9 +49,16 @@ begin
     v_from := v_to + 1;
   end loop;
   ended := taskqueue.refuse_leased_ids(p_setup, p_job_ids);
+  if p_identity.private then
+    perform taskqueue.refuse_foreign_job(p_identity, e.job_id)
+       from unnest(ended) e
+       join taskqueue.kept_definition k on k.setup = p_setup and k.definition_id = e.definition_id
+      where k.owner_dn <> p_identity.owner_dn or k.owner_group <> p_identity.owner_group;
+  end if;
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
   'Puts jobs with the same canonical requirements into the newest TaskQueue with space, opening TaskQueues as needed. '
   'Returns the TaskQueue of the last job, the TaskQueues made, for taskqueue.open_task_queues, and the rows of jobs '
-  'that had ended. Errors: PB002 (a private submitter would move the job of another owner), PB005 (leased).';
+  'that had ended. Errors: PB002 (a private submitter would move the job of another owner, or start it '
+  'again), PB005 (leased).';

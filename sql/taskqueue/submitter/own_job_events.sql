@@ -1,24 +1,31 @@
+-- An id that was inserted again may have been a job of another owner before.
 create or replace function taskqueue.own_job_events(p_setup text, p_job_id bigint)
 returns table (at timestamptz, attempt int, event text, site text, grid_ce text, host text, error_class text,
                error_text text, cpu_used real, wall_used real, ram_used real, cores_used smallint)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
 begin
-  perform taskqueue.require_own_job(resource.identify(p_setup), p_job_id);
+  perform taskqueue.require_own_job(v_identity, p_job_id);
   return query
     select e.at, e.attempt, e.event, e.site, e.grid_ce, e.host, e.error_class, taskqueue.shown_error(e.error),
            e.cpu_used, e.wall_used, e.ram_used, e.cores_used
-      from (select m.at, m.attempt, 'matched' as event, m.site, m.grid_ce, null::text as host,
+      from (select m.definition_id, m.at, m.attempt, 'matched' as event, m.site, m.grid_ce, null::text as host,
                    null::text as error_class, null::jsonb as error, null::real as cpu_used, null::real as wall_used,
                    null::real as ram_used, null::smallint as cores_used
               from taskqueue.match m
              where m.setup = p_setup and m.job_id = p_job_id
             union all
-            select h.at, h.attempt, h.event, h.site, h.grid_ce, h.host, h.error_class, h.error, h.cpu_used,
-                   h.wall_used, h.ram_used, h.cores_used
+            select h.definition_id, h.at, h.attempt, h.event, h.site, h.grid_ce, h.host, h.error_class, h.error,
+                   h.cpu_used, h.wall_used, h.ram_used, h.cores_used
               from taskqueue.history h
              where h.setup = p_setup and h.job_id = p_job_id and h.event <> 'matched') e
+     where not v_identity.private or not exists (
+             select from taskqueue.kept_definition k
+              where k.setup = p_setup and k.definition_id = e.definition_id
+                and (k.owner_dn <> v_identity.owner_dn or k.owner_group <> v_identity.owner_group))
      order by e.at, e.attempt, e.event <> 'matched', e.event <> 'running';
 end $$;
 

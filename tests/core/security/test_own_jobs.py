@@ -1,6 +1,7 @@
 """A submitter sees the jobs of its identity in every state, and no others."""
 
 import json
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -93,6 +94,24 @@ def test_a_submitter_sees_where_and_why_its_own_job_failed(operator: Calls, iden
     for question in ("select * from monitor.failure", "select * from history.failures('default')"):
         with refused("42501"):
             submitter.rows(question)
+
+
+def test_an_ended_job_of_another_owner_is_not_taken_over(db: psycopg.Connection[Any], identified: Session) -> None:
+    q = Calls(db)
+    q.insert(7, OwnerDN="alice", OwnerGroup="g1")
+    q.call("finish_job", 7, q.take().attempt, "failed", Jsonb([{"source": "payload", "code": 1, "text": "a secret"}]))
+    bob = identified("broker_submitter", "g1", "bob")
+
+    def insert() -> int:
+        return bob.insert(7, OwnerDN="bob", OwnerGroup="g1")
+
+    assert bob.error_of(insert).sqlstate == "PB002"
+    assert q.outcome(7) == "failed"
+    q.call("forget_ended", timedelta(0))
+    insert()
+    assert bob.call_rows("own_job_events", 7) == []
+    q.take()
+    assert [row[2] for row in bob.call_rows("own_job_events", 7)] == ["matched"]
 
 
 def test_pages_of_own_jobs_join_without_a_gap(operator: Calls, identified: Session) -> None:
