@@ -7,6 +7,7 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
   v_read record;
   v_wrong record;
+  v_state text;
   v_group record;
   v_placed record;
   v_taken taskqueue.ended[] := '{}'::taskqueue.ended[];
@@ -36,8 +37,11 @@ begin
     raise exception 'job % is %, and its requirements are no longer kept', v_wrong.id, v_wrong.outcome
       using errcode = 'PB005', hint = 'Insert it again with its requirements.';
   elsif found then
-    raise exception 'job % is %', v_wrong.id, coalesce(v_wrong.outcome, taskqueue.state_of_job(p_setup, v_wrong.id))
-      using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
+    v_state := coalesce(v_wrong.outcome, taskqueue.state_of_job(p_setup, v_wrong.id));
+    -- a job that has ended since it was read is read again
+    raise exception 'job % is %', v_wrong.id, v_state
+      using errcode = case when v_state like 'ended%' then 'PB006' else 'PB005' end,
+            hint = 'Failed, cancelled and closed jobs can be tried again.';
   end if;
   for v_group in
     select r.requirements, array_agg(r.job_id order by r.job_id) as ids,
