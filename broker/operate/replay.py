@@ -89,5 +89,7 @@ def _newest(connection: Connection, setup: str, most: int) -> list[int]:
                 order by r.run_id desc limit %s"""
     found = sorted(run for (run,) in connection.execute(query, (setup, most)).fetchall())
     if not found:
-        raise NoSuchThing(f"no real run of setup {setup} has decided a task", sqlstate="PB004")
+        raise NoSuchThing(
+            f"no real run of setup {setup} has decided a task", "broker some first: broker assign", "PB004"
+        )
     return found

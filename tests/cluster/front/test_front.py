@@ -30,7 +30,7 @@ ALL = {
 }  # fmt: skip
 ANY = {
     "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",
-    "resource.setups_of_claims",
+    "resource.setups_of_claims", "taskqueue.shipped_error_of", "taskqueue.shown_error",
 }  # fmt: skip
 _BODIES = """
 select p.oid::regprocedure::text, l.lanname, p.prosrc, coalesce(p.proargnames[1], '') = 'p_setup'
