@@ -65,7 +65,8 @@ create table taskqueue.setting (
   reason_size       int not null default 1000 check (reason_size between 100 and 100000)
 );
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
-comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
+comment on constraint setting_required_keys_check on taskqueue.setting is
+  'keys of a resource description, but neither HostName nor LHCbPlatform';
 comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
 comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
 comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';

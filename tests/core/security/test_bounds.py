@@ -20,6 +20,7 @@ PLAIN: dict[str, Any] = {
     "p_resources": "[]", "p_definition_ids": [1], "p_since": "1:1:", "p_leases": "[]", "p_payload": "{}",
     "p_attempt": "1-" + "0" * 32, "p_status": "running", "p_outcome": "finished", "p_state": "waiting", "p_after": 1,
     "p_reason": "cancelled", "p_job_ids": [1], "p_step_ids": [1], "p_queue": "NORTH", "p_resource_type": "MCORE",
+    "p_error": "[]", "p_used": "{}", "p_host": "n17",
 }  # fmt: skip
 LARGE = "x" * (20 * MEGABYTE)
 # Too large values, and their names in the error. A new parameter needs a bound, and its line here.
@@ -44,6 +45,9 @@ TOO_LARGE: dict[str, tuple[Any, str]] = {
     "p_step_ids": (list(range(1, 100_002)), "100001 steps"),
     "p_queue": (LARGE, "queue is a text of"),
     "p_resource_type": (LARGE, "resource type is a text of"),
+    "p_error": (json.dumps([{"source": LARGE}]), "source is"),  # a text is cut instead
+    "p_used": (json.dumps({LARGE: 1}), "used has the key"),
+    "p_host": (LARGE, "host is"),
 }
 BOUNDED_BY_TYPE = {"bigint", "integer", "boolean", "uuid", "pg_snapshot"}
 
