@@ -8,7 +8,7 @@ begin
     begin
       perform taskqueue.place_ended(p_setup, p_job_ids);
       exit;
-    exception when sqlstate 'PB006' or deadlock_detected then
+    exception when sqlstate 'PB006' or deadlock_detected or foreign_key_violation then
       if v_try = 20 then
         raise;
       end if;
