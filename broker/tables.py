@@ -153,7 +153,7 @@ failure = Table(
     Column("owner_group", Text, comment="Owner group of the job; null as for owner_dn."),
     Column("task_id", BigInteger, comment="Task of the job; null = the job has no task."),
     Column("error_text", Text, comment="All errors in one line; null = there are none."),
-    comment="Matched jobs that failed, one row per failed end, for as long as the setting history_kept of taskqueue says. history.failures counts them. Restrict the setup, and the job or the time.",
+    comment="Matched jobs that failed: a row for each failed end. The setting history_kept of taskqueue bounds their age. history.failures counts them. Restrict the setup, and the job or the time.",
 )
 
 first_job = Table(

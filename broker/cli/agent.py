@@ -31,7 +31,7 @@ _Error = Annotated[
 ]
 _Used = Annotated[
     list[str] | None,
-    typer.Option(metavar="KEY=NUMBER", help="What the run used: cpu or wall (seconds), ram (MB), cores; repeat it."),
+    typer.Option(metavar="KEY=NUMBER", help="Use of the run: cpu or wall (seconds), ram (MB), cores; repeat it."),
 ]
 _Host = Annotated[str | None, typer.Option(help="Name of the worker node.")]
 

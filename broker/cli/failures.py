@@ -94,7 +94,7 @@ def _names(by: str) -> list[str]:
 
 
 def _is_shown(column: str, rows: list[Row], names: list[str]) -> bool:
-    """Whether a column says something: share and meaning if they are known, and for single jobs no number of jobs."""
+    """Whether a column is shown. A share or meaning must be known, and a list of single jobs has no number of jobs."""
     if column in ("share", "meaning"):
         return any(row[column] is not None for row in rows)
     return not ("job" in names and column in ("jobs", "first_at", "example"))

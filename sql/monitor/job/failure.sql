@@ -14,7 +14,7 @@ select h.setup, h.at, h.job_id, h.attempt, h.site, h.grid_ce, h.host, h.error_cl
  where h.error_class is not null and (h.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.failure is
-  'Matched jobs that failed, one row per failed end, for as long as the setting history_kept of taskqueue says. '
+  'Matched jobs that failed: a row for each failed end. The setting history_kept of taskqueue bounds their age. '
   'history.failures counts them. Restrict the setup, and the job or the time.';
 comment on column monitor.failure.at is 'When the job failed.';
 comment on column monitor.failure.class is 'Class of the errors.';

@@ -9,5 +9,5 @@ language sql immutable as $$
 $$;
 
 comment on function taskqueue.facts_of_end(taskqueue.lease, taskqueue.run_facts) is
-  'The facts of the end of a lease: those that come with the end, else those of the reports before it. The host is the '
-  'first that was named, and the memory is the largest.';
+  'The facts of the end of a lease. A fact that comes with the end counts, else that of the last report that has it. '
+  'The host is the first that was named, and the memory is the largest.';

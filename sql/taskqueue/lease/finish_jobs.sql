@@ -20,7 +20,8 @@ begin
                                         v_read.subjects, v_read.alone, v_read.facts), p_skip_refused => true);
   for v_job in
     select e.*, d.job_id is not null as has_ended,
-           jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) as used
+           case when d.job_id is null
+                then jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) end as used
       from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects, v_read.facts)
              with ordinality e (job_id, attempt, number, outcome, subject, host, error, cpu, wall, ram, cores, fault,
                                 n)
@@ -51,6 +52,5 @@ end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
   'Ends many jobs, given as [{job_id, attempt, outcome, error, used, host}] (the default outcome is finished; the '
-  'facts are those of taskqueue.finish_job). Each answer is the outcome, or stale or '
-  'refused with a reason. subject and attempt_number as for taskqueue.report_jobs. Errors: PB001 '
-  '(not such a list), PB002 (setup not granted, subject).';
+  'facts are those of taskqueue.finish_job). Each answer is the outcome, or stale or refused with a reason. subject, '
+  'attempt_number: as for taskqueue.report_jobs. Errors: PB001 (not such a list), PB002 (setup not granted, subject).';

@@ -20,7 +20,8 @@ begin
   v_reported := taskqueue.report_leases(p_setup, v_leases, p_skip_refused => true);
   for v_report in
     select e.*, d.job_id is not null as is_done, (k.lease).kill_reason,
-           jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) as used
+           case when d.job_id is null
+                then jsonb_build_object('cpu', e.cpu, 'wall', e.wall, 'ram', e.ram, 'cores', e.cores) end as used
       from unnest(v_read.job_ids, v_read.attempts, v_read.numbers, v_read.events, v_read.subjects, v_read.facts)
              with ordinality e (job_id, attempt, number, status, subject, host, error, cpu, wall, ram, cores, fault,
                                 n)

@@ -215,7 +215,7 @@ def test_too_many_classes_are_refused(q: Calls) -> None:
 
 @pytest.mark.slow
 def test_a_pattern_that_takes_long_is_refused_with_its_time(q: Calls) -> None:
-    """The form that the project's guard allows, and that takes longest of those that a search found."""
+    """The slowest form that a search found among those that the guard allows."""
     pattern = (
         r"((a|b)*(((\+w|(ba|).)|a)|(\y\y)y.2|(.*((.a*|(a(|a))\w1,3.*(}.*]|a).)|(a|\\wya))|((((a|b.*)*.*|b.*)*.*ab]"
         r"(.a*(a?a|(|).*)|(aa)(^{aa))||a.\w)|((a?aa|())[+a?{2b(]|(a|b)*(\y|(|(a\w|\w|b)*.))|))))+.*)*"
