@@ -7,7 +7,8 @@ declare
 begin
   update workload.job j
      set rebrokered = (select max(o.rebrokered) + 1 from workload.job o
-                        where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
+                        where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number),
+         retry_at = null
    where j.setup = p_setup and j.job_id = p_job_id and j.number is not null and j.rebrokered = 0
   returning j.task_id into v_task_id;
   if not found then

@@ -1,6 +1,6 @@
--- Failed work is not tried again automatically; an operator who knows why it failed calls this. The order of the locks
--- is that of all callers: TaskQueues first, then jobs of tasks. Tasks are taken in order, as in every call that gives
--- work back to them.
+-- An operator who knows why work failed calls this; for retry rules, its failures then count from 0. All callers lock
+-- in one order: TaskQueues first, then jobs of tasks by their ids. Tasks are taken in order, as in every call that
+-- gives work back to tasks.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -18,11 +18,14 @@ begin
     return query select i, 'waits again' from unnest(v_inserted) i;
   end if;
   for v_job in
-    select j.job_id, j.task_id, j.status, j.number
-      from workload.job j
-     where j.setup = p_setup and j.job_id = any (p_job_ids)
-     order by j.task_id, j.job_id
-       for update
+    with locked as materialized (
+      select j.job_id, j.task_id, j.status, j.number
+        from workload.job j
+       where j.setup = p_setup and j.job_id = any (p_job_ids)
+       order by j.job_id
+         for update
+    )
+    select * from locked l order by l.task_id, l.job_id
   loop
     if v_job.status is null or not workload.is_end(v_job.status) or v_job.status = 'finished' then
       raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status')
@@ -32,10 +35,9 @@ begin
     if v_job.number is null then
       answer := 'was not made here';
     elsif lifecycle.reopen_part(p_setup, v_job.job_id) then
+      perform workload.forget_failures(p_setup, v_job.task_id, v_job.number);
       answer := format('its work is back in task %s', v_job.task_id);
-      insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
-      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(),
-              'retry_jobs: ' || answer);
+      perform workload.note_given_back(p_setup, v_job.job_id, 'retry_jobs: ' || answer);
     else
       answer := 'its work went back before';
     end if;
@@ -54,5 +56,6 @@ comment on function lifecycle.retry_jobs(text, bigint[]) is
   'Tries failed, cancelled or closed jobs again, all or none. The work of a job of a task goes back to its task: the '
   'next brokerage cycle makes new jobs from it, which keep the queues of the old ones. A job that came straight into a '
   'TaskQueue waits again, with the same id, requirements, user priority and payload. The history of the jobs names the '
-  'role that asked. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, has finished, '
-  'has left its task, or its requirements are no longer kept), PB006 (other calls change the same jobs all the time).';
+  'role that asked. Errors: PB001 (the setup no longer has an attribute that the job names), PB002 (setup not '
+  'granted), PB004 (no such job), PB005 (it has not ended, has finished, has left its task, or its requirements are no '
+  'longer kept), PB006 (other calls change the same jobs all the time).';

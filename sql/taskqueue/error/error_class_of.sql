@@ -1,4 +1,4 @@
--- ENDS.md, Classes of errors. Patterns are compared in collation C, so that a class does not depend on the server.
+-- ENDS.md, Classes of errors.
 create or replace function taskqueue.error_class_of(p_setup text, p_error jsonb) returns text
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -14,10 +14,8 @@ begin
     select c.class into v_class
       from taskqueue.error_class c
      where c.setup = p_setup
-       and case when c.source <> v_error.source then false
-                when c.code_from is not null and v_error.code >= c.code_from is not true
-                     or c.code_to is not null and v_error.code <= c.code_to is not true then false
-                else v_error.text collate "C" ~ c.pattern is not false end
+       and taskqueue.fits_error(c.source, c.code_from, c.code_to, c.pattern, v_error.source, v_error.code,
+                                v_error.text)
      order by c.position
      limit 1;
     if not found then

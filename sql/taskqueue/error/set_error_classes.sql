@@ -1,5 +1,4 @@
--- ENDS.md, Classes of errors. A counted repetition of a group is refused before it is compiled:
--- resource.pattern_problem allows forms of it that take seconds.
+-- ENDS.md, Classes of errors.
 create or replace function taskqueue.set_error_classes(p_setup text, p_rows jsonb) returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -30,21 +29,9 @@ begin
       when v_row.class ~ '^[a-z0-9_-]{1,30}$' is not true
       then format('class is %s, not 1 to 30 of a-z, 0-9, _ and -',
                   coalesce(resource.shown(to_jsonb(v_row.class)), 'null'))
-      when v_row.source !~ '^[a-z0-9_.-]{1,32}$'
-      then format('source is %s, not 1 to 32 of a-z, 0-9, _, . and -', resource.shown(to_jsonb(v_row.source)))
-      when v_row.code_from > v_row.code_to
-      then format('code_from is %s, more than code_to %s', v_row.code_from, v_row.code_to)
       when coalesce(v_row.source, v_row.pattern, v_row.code_from::text, v_row.code_to::text) is null
       then 'it has neither source nor code_from, code_to or pattern'
-      when v_row.pattern is not null then
-        format('pattern is %s, ', resource.shown(to_jsonb(v_row.pattern)))
-        || case when v_row.pattern = '' then 'not a pattern'
-                when length(v_row.pattern) > 200 then 'longer than 200 characters'
-                when resource.unprintable(v_row.pattern) then 'with a control or format character'
-                when v_row.pattern ~ '[)][[:space:]]*[{]' then 'with a counted repetition of a group'
-                else coalesce(resource.pattern_problem(v_row.pattern),
-                              (select format('which takes %s ms', round(t.ms))
-                                 from taskqueue.pattern_time(v_row.pattern) t(ms) where t.ms > 10)) end
+      else taskqueue.error_test_fault(v_row.source, v_row.code_from, v_row.code_to, v_row.pattern)
       end;
     if v_problem is not null then
       raise exception 'error class %: %', coalesce('at position ' || v_row.position, 'number ' || v_row.n), v_problem
@@ -59,6 +46,17 @@ begin
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform from taskqueue.setting s where s.setup = p_setup for no key update;  -- one change at a time
+  select r.position, r.name, c.class into v_row
+    from taskqueue.retry_rule r
+   cross join lateral unnest(r.classes) c (class)
+   where r.setup = p_setup and c.class <> all (array(select n.class from unnest(v_rows) n))
+     and c.class not in (select s.class from taskqueue.shipped_class s)
+   order by r.position limit 1;
+  if found then
+    raise exception 'no error class has the class %, which the retry rule % at position % names', v_row.class,
+      v_row.name, v_row.position
+      using errcode = 'PB001', hint = 'Change the retry rules first (taskqueue.set_retry_rules).';
+  end if;
   delete from taskqueue.error_class c
    where c.setup = p_setup and c.position not in (select r.position from unnest(v_rows) r);
   insert into taskqueue.error_class as c
