@@ -18,6 +18,7 @@ language sql stable as $$
      and taskqueue.accepts_banned_platform(p_definition, p_offer)
      and taskqueue.accepts_banned_job_type(p_definition, p_offer)
      and taskqueue.accepts_banned_tag(p_definition, p_offer)
+     and coalesce(taskqueue.accepts_clauses(p_definition, p_offer), taskqueue.meets_clauses(p_definition, p_offer))
      and taskqueue.accepts_limits(p_definition, p_offer)
 $$;
 

@@ -9,8 +9,9 @@ language sql stable as $$
      and taskqueue.accepts_platform(p_definition, p_offer)
      and taskqueue.accepts_banned_platform(p_definition, p_offer)
      and taskqueue.accepts_tag(p_definition, p_offer)
+     and taskqueue.accepts_clauses(p_definition, p_offer)
 $$;
 
 comment on function taskqueue.accepts_at_once(taskqueue.definition, taskqueue.offer) is
   'Whether a definition of a posting list matches an offer that meets all its demands: the site is not banned, and the '
-  'conditions Owner, Platform, BannedPlatform and Tag hold.';
+  'conditions Owner, Platform, BannedPlatform, Tag and Clauses hold; null if that cannot be said at once.';

@@ -9,7 +9,7 @@ language sql stable as $$
     when cardinality((p_offer).sites) = 1 then
       (cardinality((p_definition).sites) = 0 or (p_offer).sites[1] = any ((p_definition).sites))
       and not (p_offer).sites[1] = any ((p_definition).banned_sites)
-    else taskqueue.first_site((p_offer).sites, (p_definition).sites, (p_definition).banned_sites) is not null
+    else taskqueue.site_for(p_definition, p_offer) is not null
   end
 $$;
 

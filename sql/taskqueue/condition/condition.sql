@@ -39,6 +39,9 @@ language sql stable as $$
        'bans ' || array_to_string(o.banned_job_types, ', '), taskqueue.accepts_banned_job_type(d, o) union all
       select 'BannedTag', 'its tags: ' || nullif(array_to_string(d.tags, ', '), ''),
        'bans ' || array_to_string(o.banned_tags, ', '), taskqueue.accepts_banned_tag(d, o) union all
+      select 'Clauses', 'all of: ' || taskqueue.clauses_text(d.requirements -> 'Clauses'),
+       taskqueue.clauses_offered(d, o),
+       coalesce(taskqueue.accepts_clauses(d, o), taskqueue.meets_clauses(d, o)) union all
       select 'Limits', 'a free slot at the site',
        case when not o.limited or o.limited is null then 'no limits' else coalesce('limits reached: ' || (
           select string_agg(format('%s %s of %s %s at %s', l.kind, coalesce(l.ceiling::text, l.delay::text),
