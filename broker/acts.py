@@ -68,6 +68,19 @@ CLEAR_LIMIT = Act(
     "Jobs that waited for the limit may be matched.",
     dangerous=True,
 )
+SET_QUARANTINE = Act(
+    "select taskqueue.set_quarantine(%s, %s, %s, %s, %s)",
+    "The node, CE or site gets no job until the quarantine is lifted; jobs that run there continue.",
+    {
+        "kind": "host: a worker node; ce: a computing element; site: a whole site",
+        "name": "Name of the worker node, computing element or site",
+        "why": "Reason for the quarantine",
+    },
+)
+LIFT_QUARANTINE = Act(
+    "select taskqueue.lift_quarantine(%s, %s, %s, %s)",
+    "The node, CE or site may get jobs at once. The guard may quarantine a worker node again.",
+)
 _AT_ONCE = "The new value holds at once in the whole setup."
 SET_SETTINGS: Mapping[str, Act] = {
     "taskqueue": Act("select taskqueue.set_settings(%s, %s::jsonb)", _AT_ONCE),

@@ -45,7 +45,7 @@ class Filter:
 class Command:
     """A list as a command. shown: the usual columns. dropped: columns that a table leaves out if it is too wide, in
     this order. paged: whether --after is offered. large: whether a filter without an index looks at a window only.
-    name: of the command, if it differs from the list's."""
+    name: of the command, if it differs from the list's; two words for a command of a group."""
 
     help: str
     shown: str
@@ -113,7 +113,7 @@ _WORDS = {
 """Headings of columns whose names in words are not good headings."""
 LINKS = {
     "job_id": "/jobs/{}", "task_id": "/tasks/{}", "queue": "/queues/{}", "site": "/sites/{}", "nucleus": "/sites/{}",
-    "task_queue_id": "/task-queues/{}", "change_id": "/changes?change_id={}",
+    "task_queue_id": "/task-queues/{}", "change_id": "/changes?change_id={}", "probe_job_id": "/jobs/{}",
 }  # fmt: skip
 """The page to which a column links: the path below the setup; {} is the value."""
 
@@ -155,7 +155,7 @@ TASK_DECISIONS = List(
     "monitor.task_decision",
     _columns(
         "run_id decided_at algorithm status jobs nucleus rule reason retry_at task_id profile trial arm dry errcode"
-        " candidates rejected not_candidates"
+        " candidates rejected not_candidates changes"
     ),
     (("run_id", True),),
     command=Command(
@@ -227,20 +227,22 @@ LISTS: Mapping[str, List] = {
         "Sites",
         "monitor.site",
         _columns(
-            "site status waiting_cores starting_cores running_cores limits limits_reached pilots_seen queues online"
-            " waiting starting running",
+            "site status waiting_cores starting_cores running_cores failures limits limits_reached pilots_seen queues"
+            " online waiting starting running quarantined quarantine",
             limits_reached="reached", waiting="waiting jobs", starting="starting jobs", running="running jobs",
         ),
         (("site", False),),
         command=Command(
-            "List sites: status, jobs and cores that wait, start and run, limits, and when pilots were last seen.",
-            "site status waiting_cores starting_cores running_cores limits limits_reached pilots_seen",
+            "List sites: status, jobs and cores that wait, start and run, failures in the last hour, limits, and when"
+            " pilots were last seen.",
+            "site status waiting_cores starting_cores running_cores failures quarantined limits limits_reached"
+            " pilots_seen",
             {
                 "site": Filter("site", "Only this site.", known=_SITES),
                 "full": Filter("limits_reached", "Only sites with a limit that is reached.", bool,
                                "limits_reached > 0"),
             },
-            "limits_reached limits",
+            "limits_reached limits quarantined",
         ),
     ),
     "tasks": List(
@@ -248,7 +250,7 @@ LISTS: Mapping[str, List] = {
         "monitor.task",
         _columns(
             "task_id status owner share priority nucleus jobs jobs_left finished why next_try label algorithm run_id"
-            " retry_at not_due reason",
+            " retry_at not_due reason max_attempt",
             {"owner": "user_name", "share": "gshare"},
             jobs_left="unassigned", run_id="last run", reason="waits for",
         ),
@@ -415,7 +417,7 @@ LISTS: Mapping[str, List] = {
         "monitor.job_event",
         _columns(
             "at job_id attempt task_queue_id event site grid_ce role_name subject host class error error_text cpu_used"
-            " wall_used ram_used cores_used",
+            " wall_used ram_used cores_used retry_rule passive_rule failures",
             {"class": "error_class"},
         ),
         (("at", True), ("job_id", True), ("attempt", True), ("event", False)),
@@ -490,6 +492,32 @@ LISTS: Mapping[str, List] = {
             "grid_ce burst delay",
         ),
     ),
+    "quarantines": List(
+        "Quarantines",
+        "monitor.quarantine",
+        _columns(
+            "kind site name state made_by since next_probe_at why probe_job_id probed_at score",
+            made_by="by", why="why",
+        ),
+        (("site", False), ("kind", False), ("name", False)),
+        command=Command(
+            "List quarantines (refused), worker nodes that the guard would quarantine (watched), and sites that it"
+            " names.",
+            "name site kind state made_by since next_probe_at why",
+            {
+                "site": Filter("site", "Only quarantines of this site.", known=_SITES_AND_QUEUES),
+                "state": Filter("state", "Only quarantines of this state.", values=("refused", "watched", "named")),
+                "kind": Filter("kind", "Only worker nodes (host), computing elements (ce) or sites (site).",
+                               values=("host", "ce", "site")),
+            },
+            paged=False,
+            name="quarantine list",
+        ),
+        search=Search(),
+        page=Page(
+            "kind site name state made_by since next_probe_at probe_job_id score why", "site state kind name made_by"
+        ),
+    ),
     "resources": List(
         "Resources",
         "monitor.resource_seen",
@@ -507,6 +535,28 @@ LISTS: Mapping[str, List] = {
             "first_seen",
             paged=False,
         ),
+    ),
+    "attributes": List(
+        "Attributes offered lately",
+        "monitor.offered_attribute",
+        _columns("site attribute type kinds lowest highest values last_seen"),
+        (("site", False), ("attribute", False)),
+        command=Command(
+            "List the attributes that resources offered lately at each site, with their values.",
+            "site attribute type kinds lowest highest values last_seen",
+            {
+                "site": Filter("site", "Only attributes that resources of this site offer.", known=_SITES_AND_QUEUES),
+                "attribute": Filter(
+                    "attribute", "Only this attribute, such as gpu.count.",
+                    known="select name from monitor.attribute where setup = %(setup)s",
+                ),
+            },
+            "last_seen type",
+            paged=False,
+        ),
+        search=Search(),
+        page=Page("site attribute type kinds lowest highest values last_seen", "site attribute type",
+                  unsorted=("lowest", "highest")),
     ),
     "setups": List(
         "Setups",

@@ -11,6 +11,16 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 metadata = MetaData(schema="monitor")
 
+attribute = Table(
+    "attribute", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("name", Text, comment="Name of the attribute, such as glibc."),
+    Column("type", Text, comment="number, version (digits and dots, 2.34 is above 2.4), text (compared exactly), or flag (true or false)."),
+    Column("absent", Text, comment="Meaning of a resource without the attribute: fails, passes, or the value that counts."),
+    Column("exclusive", Boolean, comment="Whether a description gives at most one value. If false, it may list several; only a text may have false."),
+    comment="Attributes that resources may offer and requirements may name (taskqueue.set_attributes).",
+)
+
 brokered_job = Table(
     "brokered_job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -36,6 +46,8 @@ brokered_job = Table(
     Column("events", BigInteger, comment="Events of its part of the primary input; null = not made here."),
     Column("state_changed", TIMESTAMP(timezone=True), comment="When its status changed."),
     Column("replaced_by", BigInteger, comment="The next job that got the same part of the input; null = none yet, or the part still belongs to this job."),
+    Column("changes", Text, comment="Changes that retry rules made to the part of the input, for the next job of the part; null = none."),
+    Column("retry_at", TIMESTAMP(timezone=True), comment="When a retry rule gives the part of the failed job back to its task; null = no rule does, or the part went back."),
     comment="Every job of a task, with its place and the times of its states.",
 )
 
@@ -312,6 +324,19 @@ health_work = Table(
     comment="Whether the background work is done: shares, counts, resources seen and expired leases. Part of monitor.health.",
 )
 
+host_health = Table(
+    "host_health", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("site", Text, comment="Site of the worker node; empty for families and if the leases name no site."),
+    Column("host", Text, comment="Name of the worker node."),
+    Column("score", Double, comment="Score of the worker node: the more often its jobs fail than the same jobs elsewhere, the higher; 0 for families."),
+    Column("ends", Double, comment="Ends of jobs. A worker node counts ends since its score was last 0; each end of a family multiplies this by 0.999."),
+    Column("failures", Double, comment="Number of these ends that failed."),
+    Column("usual", Double, comment="Failures that would be usual for these jobs of the worker node; 0 for families."),
+    Column("changed_at", TIMESTAMP(timezone=True), comment="When an end was last counted."),
+    comment="Worker nodes whose jobs ended within a day, with a score: the more often their jobs fail than the same jobs elsewhere, the higher the score.",
+)
+
 identity = Table(
     "identity", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -425,6 +450,7 @@ job = Table(
     Column("owner_dn", Text, comment="OwnerDN; null = the requirements of an ended job are no longer kept."),
     Column("owner_group", Text, comment="OwnerGroup; null as for owner_dn."),
     Column("requirements", JSONB, comment="Canonical requirements; null as for owner_dn."),
+    Column("not_before", TIMESTAMP(timezone=True), comment="When the hold of a retry rule ends; null = no retry rule holds the job."),
     comment="Every job of TaskQueues with its state: waiting, held, leased, or ended with an outcome. A job is in exactly one row.",
 )
 
@@ -434,7 +460,7 @@ job_event = Table(
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("at", TIMESTAMP(timezone=True), comment="Time of the row."),
     Column("attempt", Integer, comment="Attempt number; 0 = never matched."),
-    Column("event", Text, comment="Event: matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed."),
+    Column("event", Text, comment="Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled or closed."),
     Column("task_queue_id", BigInteger, comment="TaskQueue that the job was in or was taken from; 0 = loaded from a dump."),
     Column("site", Text, comment="Site of the lease; null = there was no lease, or it named no site."),
     Column("grid_ce", Text, comment="Computing element of the lease."),
@@ -448,6 +474,9 @@ job_event = Table(
     Column("ram_used", REAL, comment="Largest memory used, MB; only for ends of leases."),
     Column("cores_used", SmallInteger, comment="Processors used; only for ends of leases."),
     Column("error_text", Text, comment="The errors in one line; null = there are none."),
+    Column("retry_rule", Text, comment="For failed, the retry rule that decided, with its decision; for changed, the rule and the changes that it made to the requirements; null = none."),
+    Column("passive_rule", Text, comment="Passive retry rule that fits and comes before that rule, with its decision; null = none."),
+    Column("failures", SmallInteger, comment="Failed ends of the job or part, this one included; null = the setup had no retry rules in force, or the job was marked for kill."),
     comment="Events of jobs in TaskQueues, one row per event, kept for as long as the setting history_kept of taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.",
 )
 
@@ -633,6 +662,20 @@ matching_difference = Table(
     comment="Differences between the structures that matching reads and the TaskQueues, requirement tables, jobs and leases that they are derived from (a queue visible without its requirements, jobs that no posting leads to, wrong counts). Always empty; taskqueue.rebuild_matching repairs differences.",
 )
 
+offered_attribute = Table(
+    "offered_attribute", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("site", Text, comment="Site that the resources name; empty if they name none."),
+    Column("attribute", Text, comment="Attribute (monitor.attribute)."),
+    Column("type", Text, comment="number, version (digits and dots, 2.34 is above 2.4), text (compared exactly), or flag (true or false)."),
+    Column("kinds", BigInteger, comment="Number of kinds of resources that offer the attribute."),
+    Column("lowest", Text, comment="Lowest value of a number or version; null for other types."),
+    Column("highest", Text, comment="Highest value of a number or version; null for other types."),
+    Column("values", Text, comment="Values of a text or flag, sorted and joined by commas, at most 20; null for other types."),
+    Column("last_seen", TIMESTAMP(timezone=True), comment="When a resource with the attribute last asked for a job."),
+    comment="Attributes that the resources of each site offered lately: a sample, as monitor.resource_seen. Values that the attribute may no longer have are left out.",
+)
+
 oldest_job = Table(
     "oldest_job", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -686,6 +729,34 @@ profile_rule = Table(
     comment="Changes that your own profiles make: one row for each rule that a profile adds or changes; null = as in the profile that it is based on. brokerage.rule_in_force has the result.",
 )
 
+quarantine = Table(
+    "quarantine", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("kind", Text, comment="host, ce or site."),
+    Column("site", Text, comment="Site; empty for a worker node whose requests name no site."),
+    Column("name", Text, comment="Name of the worker node, computing element or site."),
+    Column("since", TIMESTAMP(timezone=True), comment="When the quarantine or the row began."),
+    Column("why", Text, comment="Reason."),
+    Column("state", Text, comment="refused: its requests get no job, and a worker node that the guard refuses gets probes; watched: the guard would refuse this worker node; named: many worker nodes of this site fail."),
+    Column("made_by", Text, comment="Author of the quarantine: guard or operator."),
+    Column("next_probe_at", TIMESTAMP(timezone=True), comment="When the worker node may get a job as the next probe; null = no probe is planned."),
+    Column("pause", Interval, comment="Time between two probes; only for worker nodes that the guard refuses."),
+    Column("probe_job_id", BigInteger, comment="Job that is the present probe; null = none."),
+    Column("probed_at", TIMESTAMP(timezone=True), comment="When the last probe was matched."),
+    Column("score", Double, comment="Score of the worker node; null for computing elements and sites."),
+    comment="Quarantined worker nodes, computing elements and sites; worker nodes that the guard only watches; sites that it names.",
+)
+
+quarantine_by_site = Table(
+    "quarantine_by_site", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("site", Text, comment="PanDA site, or the site of a resource description; empty for worker nodes whose requests name no site."),
+    Column("refused", BigInteger, comment="Quarantines that refuse requests: of its worker nodes, of its CEs, of its PanDA queues and of the whole site."),
+    Column("watched", BigInteger, comment="Number of its worker nodes that the guard would quarantine."),
+    Column("state", Text, comment="refused: the site gets no job; a PanDA site is refused if all of its queues are; named: the guard names the site or one of its queues, since many worker nodes fail; null = neither."),
+    comment="Sites with quarantines (monitor.quarantine). A quarantine at a PanDA queue counts for the site of the queue.",
+)
+
 queue = Table(
     "queue", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -719,6 +790,31 @@ resource_seen = Table(
     Column("matched", BigInteger, comment="Number of these windows whose sampled request got a job."),
     Column("resource", JSONB, comment="Canonical description."),
     comment="Kinds of resources seen lately: their descriptions as received, except that JobID is left out and CPUTime is the bucket that it covers. A standby shows those that taskqueue.maintain has rolled up.",
+)
+
+retry_rule = Table(
+    "retry_rule", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("position", Integer, comment="Order in which rules are tried."),
+    Column("name", Text, comment="Name of the rule, as the history has it."),
+    Column("classes", ARRAY(Text), comment="Classes of the end (taskqueue.error_class_of); null = any."),
+    Column("source", Text, comment="Component that gave an error, such as pilot; null = any. One error must fit source, codes and pattern."),
+    Column("code_from", Integer, comment="Lowest code of this error; null = no lower bound."),
+    Column("code_to", Integer, comment="Highest code of this error; null = no upper bound."),
+    Column("pattern", Text, comment="Regular expression that the text of this error contains; null = any text."),
+    Column("sites", ARRAY(Text), comment="Sites of the lease; null = any."),
+    Column("owner_groups", ARRAY(Text), comment="OwnerGroup of the job; null = any."),
+    Column("job_types", ARRAY(Text), comment="Values of JobTypes, one of which the job must list; null = any."),
+    Column("failures_from", Integer, comment="Lowest number of failed ends of the job or part, this one included."),
+    Column("failures_to", Integer, comment="Highest number of failed ends; null = no upper bound."),
+    Column("decision", Text, comment="fail, retry or later."),
+    Column("delay", Interval, comment="Time after which the job may be tried again; only for later."),
+    Column("memory_factor", Numeric, comment="Factor of the memory of the job or part, from 1 to 10; null = unchanged. Changes are only for retry and later."),
+    Column("time_factor", Numeric, comment="Factor of the CPU time of the job or part, from 1 to 10; null = unchanged."),
+    Column("elsewhere", Text, comment="host or site: the next attempt avoids the host or the site of the failure; null = neither."),
+    Column("less_input", Boolean, comment="Whether the task makes its next parts smaller."),
+    Column("passive", Boolean, comment="Whether the rule decides nothing, and the history only notes that it would have decided."),
+    comment="Retry rules (taskqueue.set_retry_rules). The first row by position that fits a failed end and is not passive decides; a failed job that no rule fits ends.",
 )
 
 run = Table(
@@ -819,7 +915,7 @@ site = Table(
     Column("online", BigInteger, comment="Number of these queues that are online."),
     Column("status", Text, comment="Statuses of the queues; null = the site has no queue."),
     Column("waiting", BigInteger, comment="Jobs that no JobAgent has yet."),
-    Column("waiting_at_queues", BigInteger, comment="Number of these jobs that a broker sent to the PanDA queues of the site."),
+    Column("waiting_at_queues", BigInteger, comment="Number of these jobs that a broker sent to its PanDA queues."),
     Column("starting", BigInteger, comment="Jobs that a JobAgent has and that do not run yet."),
     Column("running", BigInteger, comment="Jobs that run, or whose output is on its way."),
     Column("waiting_cores", BigInteger, comment="Cores of the waiting jobs."),
@@ -827,8 +923,11 @@ site = Table(
     Column("running_cores", BigInteger, comment="Cores of the running jobs."),
     Column("limits", BigInteger, comment="Number of limits of the site (monitor.site_limit)."),
     Column("limits_reached", BigInteger, comment="Number of limits that are reached: jobs that count at them are not matched there now."),
+    Column("failures", BigInteger, comment="Failed ends of leased jobs in the last hour (monitor.failure)."),
     Column("pilots_seen", TIMESTAMP(timezone=True), comment="When a resource of the site last asked for jobs, from a sample; null = not lately. On a standby the time is that of the last taskqueue.maintain."),
-    comment="Sites with the jobs and cores that wait, start and run there, their limits, and the time when their pilots were last seen. A TaskQueue that lists several sites counts at each of them; one that lists none counts at no site.",
+    Column("quarantined", BigInteger, comment="Quarantines of worker nodes, CEs, queues or the site: these get no job."),
+    Column("quarantine", Text, comment="State of the site in monitor.quarantine: refused or named; else null."),
+    comment="Sites with the jobs and cores that wait, start and run there, their failures and limits, and the time when their pilots were last seen. A TaskQueue that lists several sites counts at each of them; one that lists none counts at no site.",
 )
 
 site_limit = Table(
@@ -863,7 +962,7 @@ snapshot_holder = Table(
 task = Table(
     "task", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("task_id", BigInteger, comment="Task."),
+    Column("task_id", BigInteger, comment="JEDI task id."),
     Column("status", Text, comment="Status in JEDI; null = not known."),
     Column("label", Text, comment="prodSourceLabel: managed, user, test, ..."),
     Column("gshare", Text, comment="Global share."),
@@ -880,6 +979,7 @@ task = Table(
     Column("why", Text, comment="Reason why the task waits, in words: why its broker does not work on it, or the last decision with the rule that rejected the most queues, or the rest of its work; null = the task has ended."),
     Column("reason", Text, comment="Reason why most of its waiting jobs wait, in one word (monitor.waiting_task); null = no job waits."),
     Column("next_try", Text, comment="The run of its broker that takes the task next, in words: the next run, or the first from its retry time on; null = no run takes it."),
+    Column("max_attempt", Integer, comment="JEDI's maxAttempt: the failure of a part of the input after which no retry rule tries the part again; null = only the setting most_retries counts."),
     comment="Tasks with their status, their jobs, and the reason why no broker takes their jobs now.",
 )
 
@@ -904,6 +1004,7 @@ task_decision = Table(
     Column("jobs", BigInteger, comment="Jobs of the task that the run assigned; null = no job."),
     Column("nucleus", Text, comment="Nucleus that the run sent the task to; null = no nucleus, or a later run has sent it elsewhere."),
     Column("decided_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
+    Column("changes", Text, comment="Changes that retry rules made to the brokered parts (workload.changes_of_part); null = parts without changes."),
     comment="Decisions of each run for each task: whether the task has candidates, waits, was throttled or failed by a rule, or could not be evaluated, and the reason.",
 )
 

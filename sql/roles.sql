@@ -85,7 +85,7 @@ grant select on table
 grant execute on function
   taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.report_job, taskqueue.report_jobs,
   taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job, taskqueue.payloads, taskqueue.arrivals,
-  taskqueue.matching_definitions, taskqueue.jobs_of_subject
+  taskqueue.matching_definitions, taskqueue.jobs_of_subject, taskqueue.judges_error, taskqueue.processors_given
   to broker_agent, broker_operator;
 grant execute on function resource.slot_of_queue, resource.resource_types to broker_agent, broker_operator;
 
@@ -101,12 +101,15 @@ grant execute on function
   to broker_submitter, broker_operator;
 
 -- taskqueue: explanations; a private submitter gets only those about its own jobs
-grant execute on function taskqueue.explain_match, taskqueue.explain_job
+grant execute on function taskqueue.explain_match, taskqueue.explain_job, taskqueue.explain_retry
   to broker_submitter, broker_operator, broker_viewer;
 grant execute on function
   taskqueue.matching_queues, taskqueue.explain_resource, taskqueue.check_matching, taskqueue.resources_not_rolled_up
   to broker_operator, broker_viewer;
-grant execute on function taskqueue.shipped_error_of to broker_operator, broker_viewer;
+grant execute on function taskqueue.requirements_in_words, taskqueue.clauses_text, taskqueue.clause_text
+  to broker_agent, broker_operator, broker_viewer;
+grant execute on function taskqueue.shipped_error_of, taskqueue.shipped_retry_rules, taskqueue.judge_again
+  to broker_operator, broker_viewer;
 grant select on table taskqueue.description_key, taskqueue.requirement_key, taskqueue.shipped_error
   to broker_operator, broker_viewer;
 
@@ -115,8 +118,9 @@ grant execute on function
   taskqueue.delete_queue_if_empty, taskqueue.delete_empty_queues, taskqueue.set_task_queue_enabled, taskqueue.hold,
   taskqueue.resume, taskqueue.set_limit, taskqueue.clear_limit, taskqueue.set_group, taskqueue.set_cpu_buckets,
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
-  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.set_error_classes,
-  taskqueue.maintain,
+  taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.set_attributes,
+  taskqueue.set_error_classes, taskqueue.set_retry_rules, taskqueue.guard, taskqueue.mark_guarded,
+  taskqueue.set_quarantine, taskqueue.lift_quarantine, taskqueue.maintain,
   taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 
@@ -129,7 +133,7 @@ grant execute on function taskqueue.refresh_statistics to broker_submitter, brok
 
 -- workload: jobs, their counts
 grant select on table workload.count_difference to broker_operator, broker_viewer;
-grant execute on function workload.is_end to broker_operator, broker_viewer;
+grant execute on function workload.is_end, workload.changes_of_part to broker_operator, broker_viewer;
 grant execute on function workload.fold_counts, workload.correct_counts to broker_operator;
 
 -- lifecycle: background work
@@ -137,7 +141,8 @@ grant execute on function
   lifecycle.activate, lifecycle.cancel_task, lifecycle.expire_leases, lifecycle.measure_shares,
   lifecycle.watch_timeouts, lifecycle.fast_rebroker, lifecycle.forget_ended, lifecycle.maintain, lifecycle.retry_jobs,
   lifecycle.retry_task, lifecycle.set_settings, lifecycle.set_timeout, lifecycle.remove_timeout, lifecycle.lead,
-  lifecycle.stand_down, lifecycle.forget_loop, lifecycle.watch_step, lifecycle.setups, lifecycle.make_partitions
+  lifecycle.stand_down, lifecycle.forget_loop, lifecycle.give_back, lifecycle.watch_step, lifecycle.setups,
+  lifecycle.make_partitions
   to broker_operator;
 grant execute on function lifecycle.cancel_jobs to broker_submitter, broker_operator;
 grant execute on function lifecycle.share_tree, lifecycle.fast_excess, lifecycle.explain_timeouts
@@ -149,9 +154,11 @@ grant select on table
 
 -- monitor: views for people
 grant select on table
+  monitor.attribute, monitor.offered_attribute,
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.error_class,
   monitor.failure, monitor.first_job, monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop,
-  monitor.health_profile, monitor.general_config,
+  monitor.health_profile, monitor.general_config, monitor.retry_rule, monitor.quarantine,
+  monitor.quarantine_by_site, monitor.host_health,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
   monitor.health_history, monitor.health_table, monitor.health_work, monitor.job,
   monitor.job_event, monitor.job_history, monitor.job_in_two_states, monitor.job_out_of_step,
@@ -169,7 +176,7 @@ grant select on table
 grant select on table monitor.browser_session, monitor.change, monitor.credential, monitor.identity
   to broker_operator;
 grant execute on function brokerage.split_reason, brokerage.student_t_bound, taskqueue.reason_of,
-  taskqueue.requires_value, taskqueue.shown_error
+  taskqueue.requires_value, taskqueue.shown_error, taskqueue.value_order
   to broker_operator, broker_viewer;
 
 -- history: figures over time

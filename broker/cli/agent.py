@@ -3,7 +3,7 @@ match` is the first of these commands.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,21 +53,20 @@ def match(
     with JobAgent(setup, ready(), connections=1) as agent:
         matches = agent.match_jobs(described, count)
     if not matches:
-        with session(setup):
-            pass  # raises if there is no such setup
+        _note_quarantines(setup, [described])
     _note_unknown_sites(setup, described, matches)
     if as_json:
         output.json_out(matches)
     elif len(matches) == 1:
         [taken] = matches
-        output.fields("Match", {**vars(taken), "requirements": None, **_shown(taken.requirements)})
+        output.fields("Match", {**vars(taken), "requirements": None, **_shown(setup, taken.requirements)})
         of_setup = "" if setup == (os.environ.get(SETUP) or "default") else f" --setup {setup}"
         output.say(f"next: broker agent finish {taken.job_id} {taken.attempt}{of_setup}")
     elif matches:
         rows = [(m.job_id, m.task_queue_id, m.user_priority, m.attempt) for m in matches]
         output.table("Matches", ["job", "TaskQueue", "user priority", "attempt"], rows)
     else:
-        output.say("no match: no waiting job fits this resource now")
+        output.say("no match: this resource gets no job now")
     if not matches:
         raise typer.Exit(2)
 
@@ -93,12 +92,14 @@ def match_many(
 
     with reading(file) as stream:
         elements = Elements(stream, str(file), lambda value: value if isinstance(value, list) else [value])
-        requests = list(elements)
+        requests = [
+            _translated(request, f"{file}, {elements.where(number)}") for number, request in enumerate(elements, 1)
+        ]
     with JobAgent(setup, ready(), connections=1) as agent:
         answers = agent.match_many(requests)
     if not any(answer.jobs for answer in answers):
-        with session(setup):
-            pass
+        read: list[Any] = [one for one, answer in zip(requests, answers, strict=True) if not answer.error]
+        _note_quarantines(setup, [described for request in read for described in request["resources"]])
     refused = [(number, answer.error) for number, answer in enumerate(answers, 1) if answer.error]
     if as_json:
         output.json_out([{"jobs": a.jobs, "error": a.error and vars(a.error)} for a in answers])
@@ -109,7 +110,7 @@ def match_many(
         if taken:
             output.table("Matches", ["request", "job", "TaskQueue", "user priority", "attempt"], taken)
         elif not refused:
-            output.say("no match: no waiting job fits these resources now")
+            output.say("no match: these resources get no job now")
         for number, error in refused[1:]:
             output.note(f"request {number} is refused: {error.message}")
     if refused:
@@ -119,11 +120,36 @@ def match_many(
         raise typer.Exit(2)
 
 
+def _translated(request: Any, where: str) -> Any:
+    """A request with descriptions in place of nodes of DiracX. Raises BadRequest, naming the place."""
+    from broker.errors import BadRequest
+    from broker.translate import translated_description
+
+    resources = request.get("resources") if isinstance(request, dict) else None
+    if not isinstance(resources, list):
+        return request
+    described = []
+    for number, one in enumerate(resources):
+        try:
+            described.append(translated_description(one))
+        except BadRequest as error:
+            raise BadRequest(f"{where}, resources[{number}]: {error.message}", error.hint) from None
+    return {**request, "resources": described}
+
+
 _SITES = """
 select queue from monitor.queue where setup = %(setup)s
  union select site from monitor.queue where setup = %(setup)s
  union select site from monitor.site_limit where setup = %(setup)s
  union select site from monitor.waiting_by_site where setup = %(setup)s and site <> '(any site)'
+"""
+
+_QUARANTINES = """
+select format('%%s %%s%%s is quarantined: %%s', kind, name, ' at ' || nullif(nullif(site, ''), name), why)
+  from monitor.quarantine
+ where setup = %(setup)s and state = 'refused' and site = any (%(sites)s::text[])
+   and case kind when 'host' then name = lower(%(host)s::text collate "C")
+                 when 'ce' then name = any (%(ces)s::text[]) else true end
 """
 
 
@@ -136,8 +162,7 @@ def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequ
 
     from broker.world.shape import nearest
 
-    given = described.get("Site") or []
-    given = [given] if isinstance(given, str) else given
+    given = _listed(described, "Site")
     taken: list[Any] = [one.requirements.get("Sites") for one in matches]
     there = {"any"}.union(*(sites for sites in taken if sites))
     if not (unknown := [site for site in given if not {site, site.lower()} & there]):
@@ -154,8 +179,39 @@ def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequ
             output.note(f"no queue, TaskQueue or limit of setup {setup} names site {site} now{hint}")
 
 
-def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
-    """Requirements for people: a long list is shown by its first values and its length."""
+def _note_quarantines(setup: str, descriptions: Iterable[Mapping[str, Any]]) -> None:
+    """Say which quarantines refuse these resources. Raises if there is no such setup; silent as _note_unknown_sites."""
+    import psycopg
+
+    notes: dict[str, None] = {}  # in their order, each once
+    with session(setup) as connection:
+        for described in descriptions:
+            if described.get("JobID"):
+                continue  # a request for one job is not refused
+            sites = [site for site in _listed(described, "Site") if site.lower() != "any"]
+            refused = {"setup": setup, "sites": sites or [""], "ces": _listed(described, "GridCE")}
+            try:
+                rows = connection.execute(_QUARANTINES, {**refused, "host": described.get("HostName")}).fetchall()
+            except psycopg.errors.InsufficientPrivilege:
+                return
+            notes.update((note, None) for (note,) in rows)
+    for note in notes:
+        output.note(note)
+
+
+def _listed(described: Mapping[str, Any], key: str) -> list[str]:
+    given = described.get(key) or []
+    return [given] if isinstance(given, str) else given
+
+
+def _shown(setup: str, requirements: Mapping[str, object]) -> dict[str, object]:
+    """Requirements for people: clauses in words; a long list is shown by its first values and its length."""
+    if "Clauses" in requirements:
+        from broker.client.call import jsonb
+
+        with session(setup) as connection:
+            words = connection.execute("select taskqueue.requirements_in_words(%s)", [jsonb(requirements)])
+            [(requirements,)] = words.fetchall()
     return {
         key: f"{', '.join(map(str, value[:3]))} and {len(value) - 3} more"
         if isinstance(value, list) and len(value) > 4

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from broker.cli import retry_rules
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
@@ -52,11 +53,31 @@ def what_if(
     ] = None,
     without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Accept keys of --set that only your own rules read.")] = False,
+    rules_of_retries: Annotated[
+        str | None,
+        typer.Option(
+            "--retry-rules",
+            metavar="FILE|preset:NAME",
+            help="Judge past failed jobs by these retry rules: a file with a JSON list or a world, or a preset.",
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN|TIME",
+            help="With --retry-rules, judge jobs that failed since this time or in this span (default: 1 day).",
+        ),
+    ] = None,
     algorithm: Algorithm = "production_job",
     task: Tasks = None,
     newest: Annotated[
         int | None,
-        typer.Option(min=1, max=2**31 - 1, help="Take at most this many open tasks, those with the highest ids."),
+        typer.Option(
+            min=1,
+            max=2**31 - 1,
+            help="Take at most this many open tasks, those with the highest ids; with --retry-rules, at most this many"
+            " failed ends, the newest ones (default: 20,000).",
+        ),
     ] = None,
     limit: Limit = 20,
     on: On = None,
@@ -67,6 +88,8 @@ def what_if(
 
     The jobs of a queue are counted as if each task were alone. Needs the role broker_operator; with --on, needs
     that role there, and broker_viewer and pg_read_all_data at the setup's database.
+
+    With --retry-rules, the command shows how these rules would have decided about failed jobs. It needs broker_viewer.
     """
     import psycopg
 
@@ -75,6 +98,17 @@ def what_if(
     from broker.errors import BadRequest
     from broker.operate import brokerage
 
+    given = {"--set": settings, "--world": worlds, "--profile": profile, "--parameter": parameters,
+             "--without": without, "--force": force, "--task": task, "--on": on,
+             "--algorithm": algorithm != "production_job"}  # fmt: skip
+    if rules_of_retries is not None:
+        if mixed := [name for name, value in given.items() if value]:
+            hint = f"leave {mixed[0]} out: it changes or selects open tasks"
+            raise BadRequest(f"--retry-rules is given with {mixed[0]}", hint)
+        retry_rules.what_if(rules_of_retries, since, newest, limit, setup, as_json=as_json)
+        return
+    if since is not None:
+        raise BadRequest("--since is given without --retry-rules", "give --retry-rules: --since selects failed jobs")
     overlaid = []
     for file in worlds or []:
         with reading(file) as stream:
@@ -83,7 +117,7 @@ def what_if(
     of_rules = parameters_of_rules("--parameter", parameters or [])
     if not (changes or overlaid or profile or of_rules or without):
         hint = "--set KEY=VALUE, --world FILE, --profile NAME, --parameter RULE.NAME=VALUE, --without RULE"
-        raise BadRequest("nothing is changed", f"give a change: {hint}")
+        raise BadRequest("nothing is changed", f"give a change: {hint}, --retry-rules FILE")
     with _deciding(ready(), setup, on) as connection:
         try:
             found = brokerage.what_if(

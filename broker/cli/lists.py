@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Lists"
 
-__all__ = ["COMMANDS", "PANEL", "ROWS", "Limit", "app"]
+__all__ = ["COMMANDS", "PANEL", "ROWS", "Limit", "app", "command"]
 
 COMMANDS = {(of.command.name or name): of for name, of in LISTS.items() if of.command}
-"""The lists that are commands, by the name of the command."""
+"""The lists that are commands, by the name of the command. A name of two words is a command of a group."""
 
 
 def _show(
@@ -85,8 +85,9 @@ def _option_of(option: str, chosen: Filter) -> tuple[Any, object]:
     return Annotated[chosen.kind | None, typer.Option(*chosen.names, min=least, max=most, help=chosen.help)], None
 
 
-def _command(name: str, of: List) -> Callable[..., None]:
+def command(name: str) -> Callable[..., None]:
     """The command that prints a list, with an option for each of its filters."""
+    of = COMMANDS[name]
 
     def show(
         *,
@@ -101,16 +102,16 @@ def _command(name: str, of: List) -> Callable[..., None]:
         filters = {option: value for option, value in given.items() if value is not None and value is not False}
         _show(name, setup, filters, wanted=wanted, after=after, limit=limit, watch=watch, as_json=as_json)
 
-    command = listing.command_of(of)
-    options = {option: _option_of(option, used) for option, used in command.filters.items()}
+    wording = listing.command_of(of)
+    options = {option: _option_of(option, used) for option, used in wording.filters.items()}
     columns = typer.Option("--columns", "-o", metavar="NAMES", help=listing.columns_help(of))
     options["wanted"] = (Annotated[str | None, columns], None)
-    if command.paged:
+    if wording.paged:
         help_ = f"Begin behind this {of.columns[of.key].heading}: the next page, also after new rows were added."
         options["after"] = (Annotated[str | None, typer.Option(metavar="KEY", help=help_)], None)
     options["limit"] = (Limit, None)
     options["watch"] = (watching.Watch, None)
-    if command.of_setup:
+    if wording.of_setup:
         options["setup"] = (Setup, "default")
     options["as_json"] = (Json, False)
     parameters = [
@@ -123,4 +124,5 @@ def _command(name: str, of: List) -> Callable[..., None]:
 
 
 for _name, _list in COMMANDS.items():
-    app.command(_name, rich_help_panel=PANEL, help=listing.command_of(_list).help)(_command(_name, _list))
+    if " " not in _name:
+        app.command(_name, rich_help_panel=PANEL, help=listing.command_of(_list).help)(command(_name))

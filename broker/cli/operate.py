@@ -15,7 +15,7 @@ from broker.cli.shared.done import report, tells
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
-from broker.operate.reading import Row, rows_of, seen_lately
+from broker.operate.reading import Row, retry_explanation, rows_of, seen_lately
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -105,6 +105,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
         "instance": next(iter(rows_of(connection, rented, setup, number)), None),
         "history": history,
         "events": events,
+        "retry_rules": retry_explanation(connection, setup, number),
         "timeouts": rows_of(connection, timeouts, setup, number) if brokered else [],
         "seen_lately": seen_lately(connection, setup, number) if waits else [],
     }
@@ -120,9 +121,10 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
     state = known["in_task_queues"] or {}
     output.fields(
         f"Job {number}",
-        {name.replace("_", " "): value for name, value in (brokered or {}).items()}
+        {name.replace("_", " "): value for name, value in (brokered or {}).items() if name != "retry_at"}
         | {"in TaskQueues": _place(known, now), "leased": lease and _holder(lease, now)}
         | {"error reported": lease and lease["error_text"]}
+        | ({"after its failure": _after_failure(known, now)} if known["retry_rules"] else {})
         | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
         | ({"reason": _reason(known["waiting"], now)} if known["waiting"] else {})
         | {
@@ -137,12 +139,26 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
     if known["events"]:
         columns = {"task_queue_id": "TaskQueue", "site": "site", "grid_ce": "CE", "role_name": "who"}
         own.show_events(known["events"], columns)
+    if len(known["retry_rules"]) > 1:
+        columns = {"position": "position", "name": "rule", "verdict": "verdict", "decision": "decision", "why": "why"}
+        _table("Retry rules, by the present settings", known["retry_rules"], **columns)
     if brokered and (every_timeout or brokered["ended"] is None):
         title = "Timeouts" if every_timeout else "Timeouts (--all: also timeouts that never apply)"
         columns = {"rule": "rule", "verdict": "verdict", "action": "action", "due_at": "due at", "why": "why"}
         _table(title, known["timeouts"], **columns)
     if known["seen_lately"]:
         explained.show_seen_lately(number, known["seen_lately"])
+
+
+def _after_failure(known: Row, now: datetime) -> str:
+    """The decision of the retry rules on the last failed end of a job, and the number of the failure."""
+    failed = [row for row in known["events"] if row["error_class"]][-1]
+    until = (known["in_task_queues"] or {}).get("not_before")
+    back = (known["brokered"] or {}).get("retry_at")
+    rule = failed["retry_rule"] or "no retry rule decided, so the job ended"
+    held = f", held until {output.moment(until, now)}" if until else ""
+    held += f", its part goes back to the task at {output.moment(back, now)}" if back else ""
+    return f"{rule}{held} ({known['retry_rules'][0]['why']})"
 
 
 def _table(title: str, rows: list[Row], **columns: str) -> None:

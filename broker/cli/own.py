@@ -77,9 +77,10 @@ def show_job(known: Row, now: datetime) -> None:
 def show_events(rows: list[Row], columns: Mapping[str, str]) -> None:
     """Print events of a job in TaskQueues, with some columns under their headings, and the facts of runs that ended."""
     headings = {"at": "at", "attempt": "attempt", "event": "event", **columns}
-    facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used"}
+    facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used", "retry_rule": "retry rule",
+             "passive_rule": "passive rule"}  # fmt: skip
     found = [row | {"used": _used(row)} for row in rows]
-    headings |= {name: words for name, words in facts.items() if any(row[name] is not None for row in found)}
+    headings |= {name: words for name, words in facts.items() if any(row.get(name) is not None for row in found)}
     cells = [[row[name] for name in headings] for row in found]
     output.table("In TaskQueues", list(headings.values()), cells, drop=["CE", "used", "who", "TaskQueue"])
 

@@ -29,6 +29,7 @@ from broker.cli import (
     maintain,
     operate,
     profile,
+    quarantine,
     replay,
     run,
     server,
@@ -73,6 +74,7 @@ app.add_typer(setup.app, name="setup", rich_help_panel="Setups")
 app.add_typer(identity.app, name="identity", rich_help_panel="Setups")
 app.add_typer(credential.app, name="credential", rich_help_panel="Setups")
 app.add_typer(limit.limit_app, name="limit", rich_help_panel="Setups")
+app.add_typer(quarantine.app, name="quarantine", rich_help_panel="Setups")
 app.add_typer(limit.group_app, name="group", rich_help_panel="Setups")
 app.add_typer(config.app, name="config", rich_help_panel="Brokerage")
 app.add_typer(profile.app, name="profile", rich_help_panel="Brokerage")

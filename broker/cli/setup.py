@@ -86,6 +86,41 @@ def platform(
     report(text, as_json=as_json, setup=setup, offered=offered, accepted=runs)
 
 
+@app.command()
+def attributes(
+    given: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE | preset:diracx]",
+            help="A JSON object of names and types, a world with the section attributes, or the preset.",
+        ),
+    ] = None,
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Show the attributes that resources may offer, or set them in place of the earlier ones.
+
+    A type is number, version, text or flag, or {"type": "number", "absent": {"value": 0}}. Changes need the role
+    broker_operator.
+    """
+    from broker.cli.shared.files import PRESET, json_of
+    from broker.json_text import json_text
+    from broker.operate.reading import rows_of
+
+    query = "select name, type, absent, exclusive from monitor.attribute where setup = %s order by name"
+    with session() as connection:
+        if given:
+            preset = given.startswith(PRESET)
+            value = given.removeprefix(PRESET) if preset else json_of(given, "attributes")
+            connection.execute("select taskqueue.set_attributes(%s, %s::jsonb)", [setup, json_text(value)])
+        rows = rows_of(connection, query, setup)
+        if not rows:
+            require_setup(connection, setup)
+    columns = {"name": "attribute", "type": "type", "absent": "if absent", "exclusive": "one value"}
+    output.records(f"Attributes of setup {setup}", rows, columns, as_json=as_json)
+
+
 @app.command("forget-ended")
 def forget_ended(
     *,

@@ -1,7 +1,7 @@
 """`broker submit`: insert jobs into TaskQueues."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +26,8 @@ def submit(
     r"""Insert jobs from a JSON array, a JSON object, JSON lines, or the task_queues of a world.
 
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}. JSON lines
-    are read in constant memory, and stored in calls of 100,000 jobs.
+    are read in constant memory, and stored in calls of 100,000 jobs. The requirements may be a job of DiracX' matching
+    specification.
     """
     from broker import database
     from broker.client.submitter import Submitter, There
@@ -46,7 +47,8 @@ def submit(
         elements = Elements(stream, str(file), _listed)
         there = There()
         with nullcontext() if typed else working("submitting"):
-            jobs = submitter.submit_many(elements, None if as_json else progress, elements.where, there)
+            stated = _translated(elements, str(file))
+            jobs = submitter.submit_many(stated, None if as_json else progress, elements.where, there)
     if jobs:
         note_new(setup, setups)
     if changed := there.changed_cpu_times():
@@ -59,6 +61,21 @@ def submit(
     parts += [f"{there.waiting:,} in place of a waiting one"] if there.waiting else []
     parts += [f"{there.ended:,} that had ended"] if there.ended else []
     output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
+
+
+def _translated(elements: Elements, file: str) -> Iterator[Mapping[str, object]]:
+    """The elements, with requirements in place of documents of DiracX."""
+    from broker.errors import BadRequest
+    from broker.translate import translated_requirements
+
+    for number, element in enumerate(elements, 1):
+        given = element.get("requirements") if isinstance(element, dict) else None
+        try:
+            translated = translated_requirements(given)
+        except BadRequest as error:
+            job = f", job {element['job_id']}" if "job_id" in element else ""
+            raise BadRequest(f"{file}, {elements.where(number)}{job}: {error.message}", error.hint) from None
+        yield element if translated is given else {**element, "requirements": translated}
 
 
 def _listed(value: Any) -> list[Mapping[str, object]]:

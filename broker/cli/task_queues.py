@@ -11,6 +11,8 @@ from broker.operate.reading import Row, rows_of
 
 app = typer.Typer()
 
+_CLAUSES = "taskqueue.requirements_in_words(requirements) ->> 'Clauses' as clauses"
+
 
 @app.command("task-queues", rich_help_panel=PANEL)
 @takes_resource
@@ -20,10 +22,10 @@ def task_queues(described: Resource, limit: Limit = None, setup: Setup = "defaul
 
     with session() as connection:
         if described:
-            query = "select *, 'open' as state, null as reason from taskqueue.matching_queues(%s, %s)"
+            query = f"select *, {_CLAUSES}, 'open' as state, null as reason from taskqueue.matching_queues(%s, %s)"
             rows = rows_of(connection, query, setup, jsonb(described))
         else:
-            query = """select task_queue_id, cpu_time, priority, jobs, requirements, state, reason
+            query = f"""select task_queue_id, cpu_time, priority, jobs, requirements, {_CLAUSES}, state, reason
                          from monitor.task_queue where setup = %s
                         order by cpu_time desc, priority desc, task_queue_id"""
             rows = rows_of(connection, query, setup)
@@ -40,14 +42,14 @@ def _show(rows: list[Row], limit: int) -> None:
     cells = [
         (row["task_queue_id"], row["cpu_time"], asked["OwnerGroup"], asked["OwnerDN"],
          *(output.first_of(asked.get(key)) for key in ("JobTypes", "Sites", "Platforms")),
-         ", ".join(asked.get("Tags", [])) or None, _memory(asked), row["priority"], row["state"], row["reason"],
-         row["jobs"], "█" * -(-20 * row["jobs"] // most))
+         ", ".join(asked.get("Tags", [])) or None, row["clauses"], _memory(asked), row["priority"], row["state"],
+         row["reason"], row["jobs"], "█" * -(-20 * row["jobs"] // most))
         for row in rows[:limit]
         for asked in [row["requirements"]]
     ]  # fmt: skip
     columns = [
-        "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "RAM MB", "priority",
-        "state", "reason", "jobs", "",
+        "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "clauses", "RAM MB",
+        "priority", "state", "reason", "jobs", "",
     ]  # fmt: skip
     empty = [name for place, name in enumerate(columns) if cells and all(row[place] is None for row in cells)]
     kept = [place for place, name in enumerate(columns) if name not in empty]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_SHARES, _LONGEST = 4, 3
+_SHARES, _LONGEST, _LONGEST_SITE = 4, 3, 40
 # Lines beside the sites and the two lines above them: the line of --every, titles and headings of three tables, the
 # columns that the sites leave out, and the rows of the others.
 _LINES = 1 + 3 * 2 + 1 + _SHARES + _LONGEST
@@ -50,6 +50,11 @@ _LOOPS = """
        order by name, state = 'well' desc, renewed_at desc nulls last) l
      order by state = 'well', name collate "C"
 """
+_QUARANTINES = """
+    select site, refused, state from monitor.quarantine_by_site
+     where setup = %s and (refused > 0 or state is not null)
+     order by state is not null desc, refused desc, site collate "C" limit 100
+"""
 _FIRST = """
     select task_queue_id as "TaskQueue", owner_group as group, cpu_time as "CPU s", job_id as job, inserted_at as since
       from monitor.first_job where setup = %s order by inserted_at, job_id limit %s
@@ -69,7 +74,7 @@ def top(
     as_json: Json = False,
 ) -> None:
     """Show the activity of a setup live: jobs by site, matches per second, shares, the jobs that wait longest, the
-    loops. Ctrl-C ends it.
+    loops, quarantines. Ctrl-C ends it.
     """
     rate = _Rate()
     live = not (once or as_json) and output.console().is_terminal
@@ -113,6 +118,7 @@ def _read(connection: "Connection", setup: str, rate: float | None) -> Row:
         "loops": rows_of(connection, _LOOPS, setup), "sites": rows_of(connection, _SITES, setup, sites),
         "shares": tree or rows_of(connection, _GROUPS, setup, _SHARES),
         "longest": rows_of(connection, _FIRST, setup, _LONGEST),
+        "quarantines": rows_of(connection, _QUARANTINES, setup),
     }  # fmt: skip
 
 
@@ -124,11 +130,13 @@ def _show(found: Row) -> None:
         f" {matches} on this server",
         f"loops: {', '.join(map(_loop, found['loops'])) or 'none is needed, and none ran'}",
     ]
+    if found["quarantines"]:
+        head.append(f"quarantined: {output.few([_quarantined(row) for row in found['quarantines']])}")
     console = output.console()
     for line in head:
         output.say(line)
     wrapped = sum((len(line) - 1) // console.width for line in head)  # otherwise the last rows would be cut off
-    sites = found["sites"][: max(3, console.height - _LINES - 2 - wrapped)]
+    sites = found["sites"][: max(3, console.height - _LINES - len(head) - wrapped)]
     _table("Sites", sites, found, drop=("reached", "starting"))
     _table("Shares", found["shares"], found)
     _table("Waits longest", found["longest"], found, drop=("CPU s",))
@@ -138,6 +146,14 @@ def _loop(row: Row) -> str:
     """A loop of `broker run`: its last heartbeat, and its state unless the loop is well."""
     heard = f" ({output.ago(row['renewed_at'], row['now'])})" if row["renewed_at"] else ""
     return f"{row['name']} {row['state'] if row['state'] == 'well' else row['state'].upper()}{heard}"
+
+
+def _quarantined(row: Row) -> str:
+    """A site, the number of its quarantined worker nodes and CEs, and whether the whole site is refused or named."""
+    site = row["site"][:_LONGEST_SITE] or "without a site"
+    number = row["refused"] - (row["state"] == "refused")
+    state = {"refused": " (whole site)", "named": " (named)"}.get(row["state"], "")
+    return f"{site}{f' {number:,}' if number else ''}{state}"
 
 
 def _table(title: str, rows: list[Row], found: Row, drop: tuple[str, ...] = ()) -> None:

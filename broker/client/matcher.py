@@ -65,11 +65,13 @@ class Lease:
 
 @dataclass(frozen=True)
 class Match(Lease):
-    """A job given to an agent, with its TaskQueue, its requirements and its user priority (0..10)."""
+    """A job given to an agent, with its TaskQueue, its requirements and its user priority (0..10). processors: the
+    processors that the job gets, if its requirements have a range."""
 
     task_queue_id: int
     requirements: Mapping[str, object]
     user_priority: int
+    processors: int | None = None
 
 
 class Request(TypedDict):
@@ -112,31 +114,44 @@ class Ended:
 
 
 def _matches(rows: Rows) -> list[Match]:
-    return [Match(job_id, attempt, queue, asked, level) for job_id, queue, asked, level, attempt in rows]
+    return [
+        Match(job_id, attempt, queue, asked, level, *processors)
+        for job_id, queue, asked, level, attempt, *processors in rows
+    ]
 
 
 def _one_match(rows: Rows) -> Match | None:
     return next(iter(_matches(rows)), None)
 
 
+_MATCHED = (
+    b"m.job_id, m.task_queue_id, m.requirements, m.user_priority, m.attempt,"
+    b" case when m.requirements ? 'MaxNumberOfProcessors' then taskqueue.processors_given(m.requirements, "
+)
+
+
 def _match(setup: str, resource: Mapping[str, object], request_id: uuid.UUID | None) -> Call[Match | None]:
-    query = b"select job_id, task_queue_id, requirements, user_priority, attempt from taskqueue.match_job(%s, %s, %s)"
-    return Call(query, (setup, jsonb(resource), request_id or uuid.uuid4()), _one_match)
+    query = (
+        b"select " + _MATCHED + b"a.resource) end"
+        b" from (values (%s::jsonb)) a (resource) cross join taskqueue.match_job(%s, a.resource, %s) m"
+    )
+    return Call(query, (jsonb(resource), setup, request_id or uuid.uuid4()), _one_match)
 
 
 def _match_jobs(
     setup: str, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None
 ) -> Call[list[Match]]:
     query = (
-        b"select job_id, task_queue_id, requirements, user_priority, attempt from taskqueue.match_jobs(%s, %s, %s, %s)"
+        b"select " + _MATCHED + b"a.resource) end"
+        b" from (values (%s::jsonb)) a (resource) cross join taskqueue.match_jobs(%s, a.resource, %s, %s) m"
     )
-    return Call(query, (setup, jsonb(resource), limit, request_id or uuid.uuid4()), _matches)
+    return Call(query, (jsonb(resource), setup, limit, request_id or uuid.uuid4()), _matches)
 
 
 def _match_many(setup: str, requests: Iterable[Request | Mapping[str, object]]) -> Call[list[Matches]]:
     query = (
-        b"select request, error, job_id, task_queue_id, requirements, user_priority, attempt"
-        b" from taskqueue.match_many(%s, %s)"
+        b"select m.request, m.error, " + _MATCHED + b"a.requests -> (m.request - 1) -> 'resources') end"
+        b" from (values (%s::jsonb)) a (requests) cross join taskqueue.match_many(%s, a.requests) m"
     )
     # The database refuses a value that is not a mapping, like any other malformed request.
     given: list[Any] = [
@@ -155,7 +170,7 @@ def _match_many(setup: str, requests: Iterable[Request | Mapping[str, object]]) 
                 found[number - 1].jobs.extend(_matches([tuple(job)]))
         return found
 
-    return Call(query, (setup, jsonb(given)), read)
+    return Call(query, (jsonb(given), setup), read)
 
 
 def _match_instance(

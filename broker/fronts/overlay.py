@@ -29,7 +29,7 @@ HERE = frozenset({
     "resource.bound_setup", "resource.installed_release", "resource.note_shard", "resource.keys_of_analysis_brokerage",
     "resource.keys_of_job_brokerage", "resource.keys_of_task_brokerage", "resource.keys_of_timeouts",
     "resource.keys_of_users", "brokerage.split_reason", "brokerage.student_t_bound", "taskqueue.reason_of",
-    "taskqueue.requires_value", "workload.is_end",
+    "taskqueue.requires_value", "workload.changes_of_part", "workload.is_end",
 })  # fmt: skip
 """Functions and views without a setup that the front answers itself: they read data that every installation has."""
 HERE_VIEWS = frozenset({

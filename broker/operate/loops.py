@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
+from psycopg.rows import dict_row
 
 from broker.database import Connection
 from broker.database_errors import from_database, is_read_only
@@ -42,6 +43,16 @@ def maintain(connection: Connection, setup: str, *, often: bool = False) -> dict
     """Do the background work of a setup or, with `often`, only the steps that cannot wait for a minute; return the
     changes of each step."""
     return dict(connection.execute("select step, changed from taskqueue.maintain(%s, %s)", [setup, often]).fetchall())
+
+
+def guard(connection: Connection, setup: str) -> Report:
+    """Do a round of the guard: count the ends of jobs since the last round, and quarantine worker nodes. Return the
+    changes: action, kind, site, name and why."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        changes = cursor.execute("select * from taskqueue.guard(%s)", [setup]).fetchall()
+        # after the commit of the quarantines, so that a match that finds the mark also finds its quarantine
+        cursor.execute("select taskqueue.mark_guarded(%s)", [setup])
+        return changes
 
 
 def summarize(connection: Connection, setup: str) -> dict[str, int]:
@@ -180,6 +191,14 @@ def _watchdog(work: Round) -> None:
     work.memory["errors"] = dict(work.errors)
 
 
+def _guard(work: Round) -> None:
+    for setup in work.setups(simulated=True):
+        with work.trying(setup):
+            for row in guard(work.connection, setup):
+                node = f"{row['kind']} {row['name']}" + (f" at {row['site']}" if row["kind"] != "site" else "")
+                work.note(setup, f"{node} {row['action']}: {row['why']}", {})
+
+
 def _summarize(work: Round) -> None:
     for setup in work.setups(simulated=True):
         with work.trying(setup):
@@ -259,6 +278,7 @@ LOOPS = {
     for loop in (
         Loop("maintain", "shares, counts, resources seen, histories", 5, _maintain),
         Loop("watchdog", "expired leases, activation, timeouts, fast rebrokerage", 5, _watchdog),
+        Loop("guard", "worker nodes that fail their jobs", 10, _guard),
         Loop("summarize", "why jobs wait, and how many", 5, _summarize),
         Loop("sample", "figures over time, a sample a minute", 15, _sample),
         Loop("notify", "alerts, and their notifications", 15, _notify),

@@ -3,7 +3,7 @@
 Imports psycopg when it is first needed, so that the command line starts quickly.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from broker.database import Connection
 
 Row = dict[str, Any]
+
+RETRY_EXPLANATION: LiteralString = """
+    select r.position, r.name, r.verdict, r.decision, r.why
+      from (select e.setup, e.job_id from monitor.job_event e
+             where e.setup = %s and e.job_id = %s and e.error_class is not null limit 1) e
+     cross join lateral taskqueue.explain_retry(e.setup, e.job_id) r
+"""
+"""The verdicts of retry rules on the last failed end of a job; no row if it did not fail."""
 
 SECOND_PASS = "second pass"  # brokerage.explain's verdict about a task that was decided again, without locality
 
@@ -52,6 +60,11 @@ def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) 
 def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
     """The reasons why the resources seen lately do not match a waiting or leased job: rows of taskqueue.explain_job."""
     return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
+
+
+def retry_explanation(connection: "Connection", setup: str, job: int) -> list[Row]:
+    """The verdicts of retry rules on the last failed end of a job: rows of taskqueue.explain_retry, or none."""
+    return rows_of(connection, RETRY_EXPLANATION, setup, job)
 
 
 def task_explanation(
@@ -113,7 +126,7 @@ def stored_decision(
     from broker.errors import NoSuchThing
 
     query = """select algorithm, run_id, profile, trial, arm, dry, task_id, status, rule, reason, retry_at, candidates,
-                      rejected, not_candidates, jobs, nucleus, decided_at
+                      rejected, not_candidates, jobs, nucleus, decided_at, changes
                  from monitor.task_decision
                 where setup = %s and task_id = %s and """
     if run is not None:

@@ -14,7 +14,7 @@ from broker.reference.markdown import Page, bullets, code, escaped, item, page, 
 
 # Title -> the modules below it.
 _SUBJECTS = {
-    "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter"],
+    "Clients": ["broker.client", "broker.client.matcher", "broker.client.submitter", "broker.translate"],
     "Brokers and loops": [
         "broker.operate.batch", "broker.operate.brokerage", "broker.operate.loops", "broker.operate.runner",
     ],

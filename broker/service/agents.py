@@ -1,16 +1,18 @@
 """Endpoints for agents: match, report, finish, release."""
 
-from typing import LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 import msgspec
 import psycopg
 from starlette.responses import Response
 
+from broker.errors import BadRequest
 from broker.service.calls import Row
 from broker.service.endpoint import Call
 from broker.service.models import Finished, ItemError, Matches, Release, Released, Reported
 from broker.service.problems import Problem, of_error
 from broker.service.reports import FINISH, REPORT, Reporter
+from broker.translate import translated_description
 
 _RELEASE: LiteralString = "select taskqueue.release_job(%s, %s, %s)"
 _RELEASES = 1000
@@ -24,16 +26,25 @@ async def match(call: Call) -> Matches | Response:
     """Jobs for a resource, or 204 if no job fits now."""
     wanted = call.body
     request_id = call.match_id(wanted.request_id)
+    resources = [described(f"resources[{number}]", one) for number, one in enumerate(wanted.resources)]
     if wanted.wait:
-        asked = (call.caller, request_id, wanted.resources)
+        asked = (call.caller, request_id, resources)
         found = await call.service.waiting.match(
             *asked, n=wanted.n, wait=wanted.wait, gone=call.gone, check=call.require_credential
         )
     else:
-        found = await call.service.matcher.match(call.caller, request_id, wanted.resources, wanted.n)
+        found = await call.service.matcher.match(call.caller, request_id, resources, wanted.n)
     if found:
         return Matches(found)
     return Response(status_code=204, headers={"Retry-After": str(max(1, WAIT - int(wanted.wait)))})
+
+
+def described(place: str, given: Any) -> Any:
+    """A resource description, also of a node of DiracX. Raises Problem."""
+    try:
+        return translated_description(given)
+    except BadRequest as error:
+        raise Problem(422, f"{place}: {error.message}", code="PB001", hint=error.hint, key=place) from None
 
 
 async def report(call: Call) -> list[Reported]:

@@ -90,6 +90,14 @@ ENDPOINTS = (
         viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True, reads=True,
     ),
     Endpoint(
+        "POST", BASE + "/quarantines", "set_quarantine", "Quarantine a worker node, a computing element or a site",
+        operators.set_quarantine, body=models.NewQuarantine, answers=models.Quarantine,
+    ),
+    Endpoint(
+        "POST", BASE + "/quarantines/lift", "lift_quarantine", "Lift a quarantine of the guard or of an operator",
+        operators.lift_quarantine, body=models.QuarantineKey, answers=models.Lifted,
+    ),
+    Endpoint(
         "POST", BASE + "/tokens", "token", "Exchange the secret of a pilot for a token", outside.token,
         body=models.Secret, answers=models.Token, open=True,
     ),

@@ -14,8 +14,10 @@ from broker.service.models import Match
 from broker.service.problems import Problem, of_code, of_error
 
 _MATCH_MANY: LiteralString = (
-    "select request, job_id, task_queue_id, requirements, user_priority, attempt, error, payload"
-    " from taskqueue.match_many(%s, %s::jsonb)"
+    "select m.request, m.job_id, m.task_queue_id, m.requirements, m.user_priority, m.attempt, m.error, m.payload,"
+    " case when m.requirements ? 'MaxNumberOfProcessors'"
+    " then taskqueue.processors_given(m.requirements, a.requests -> (m.request - 1) -> 'resources') end"
+    " from (values (%s::jsonb)) a (requests) cross join taskqueue.match_many(%s, a.requests) m"
 )
 _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
 
@@ -47,14 +49,14 @@ class Matcher:
         setup, role = group[:2]
         requests = b"[" + b",".join(one.text for one in wanted) + b"]"
         try:
-            rows = await self._database.as_role(role, acting_for(group), _MATCH_MANY, [setup, requests.decode()])
+            rows = await self._database.as_role(role, acting_for(group), _MATCH_MANY, [requests.decode(), setup])
         except psycopg.Error as error:
             found = of_error(error)
             if len(wanted) > 1 and found.status == 422:  # one of the requests makes the whole call fail
                 return [(await self._send(group, [one]))[0] for one in wanted]
             return [found] * len(wanted)
         answers: list[list[Match] | Exception] = [[] for _ in wanted]
-        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload in rows:
+        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload, processors in rows:
             if refused is not None:
                 answers[number - 1] = _refusal(refused)
                 continue
@@ -63,6 +65,8 @@ class Matcher:
             match = Match(job_id, attempt, task_queue_id, requirements, user_priority)
             if payload is not None:
                 match.payload = payload
+            if processors is not None:
+                match.processors = processors
             jobs.append(match)
         return answers
 

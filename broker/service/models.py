@@ -11,7 +11,9 @@ Attempt = Annotated[
     str, Meta(max_length=200, description="The attempt from the match, which proves that the job is the caller's.")
 ]
 Reason = Annotated[str, Meta(max_length=1000)]
-Resource = Annotated[dict[str, Any], Meta(title="Resource", description="A description of a resource.")]
+Resource = Annotated[
+    dict[str, Any], Meta(title="Resource", description="A description of a resource, or a node of DiracX.")
+]
 _REQUIRED = Meta(title="Requirements", description="The requirements of a job.", extra_json_schema={"type": "object"})
 Requirements = Annotated[dict[str, Any], _REQUIRED]
 
@@ -33,7 +35,8 @@ class MatchRequest(Request):
 
 
 class Match(Struct, omit_defaults=True):
-    """A leased job. payload: the data that the agent needs to run the job, as it was inserted."""
+    """A leased job. payload: the data that the agent needs to run the job, as it was inserted. processors: the
+    processors that the job gets, if its requirements have a range."""
 
     job_id: JobId
     attempt: Attempt
@@ -41,6 +44,7 @@ class Match(Struct, omit_defaults=True):
     requirements: Annotated[Any, _REQUIRED]  # Raw
     user_priority: int
     payload: Any = UNSET
+    processors: int | UnsetType = UNSET
 
 
 class Matches(Struct):
@@ -124,8 +128,8 @@ class Released(Struct):
 
 class NewJob(Request):
     """A job to be inserted, with an id that the submitter chooses; or jobs with the same requirements: `jobs` has an
-    id, a user priority and a payload for each, and the last two may be left out. payload: the data that the agent needs
-    to run the job, any JSON value."""
+    id, a user priority and a payload for each, and the last two may be left out. requirements: also a job of DiracX'
+    matching specification. payload: the data that the agent needs to run the job, any JSON value."""
 
     requirements: Requirements
     job_id: Annotated[int, Meta(ge=1, le=10**12 - 1)] | UnsetType = UNSET
@@ -196,7 +200,10 @@ class Job(Struct, omit_defaults=True):
 
 
 class Event(Struct):
-    """An event of a job in TaskQueues. Only the end of a lease has host, errors, and use (seconds, MB, processors)."""
+    """An event of a job in TaskQueues. Only the end of a lease has host, errors, and use (seconds, MB, processors).
+
+    A failed end has the retry rule that decided, the passive rule before it, and the number of failures; the event
+    changed has the rule with the changes of requirements."""
 
     at: datetime
     attempt: int | None
@@ -210,6 +217,9 @@ class Event(Struct):
     wall_used: float | None
     ram_used: float | None
     cores_used: int | None
+    retry_rule: str | None
+    passive_rule: str | None
+    failures: int | None
 
 
 class Condition(Struct):
@@ -315,6 +325,38 @@ class Retried(Struct):
 
     job_id: JobId
     answer: str
+
+
+class QuarantineKey(Request):
+    """The key of a quarantine. kind: host (a worker node), ce (a computing element) or site. site may be left out for a
+    worker node whose requests name no site; name is left out for a site."""
+
+    kind: Literal["host", "ce", "site"]
+    site: Annotated[str, Meta(max_length=800)] | None = None
+    name: Annotated[str, Meta(max_length=1020)] | None = None
+
+
+class NewQuarantine(QuarantineKey, kw_only=True):
+    """A worker node, computing element or site that gets no job from now on. why: reason of the
+    quarantine."""
+
+    why: Reason
+
+
+class Quarantine(Struct):
+    """A quarantine of an operator. since: when it began."""
+
+    kind: str
+    site: str
+    name: str
+    since: datetime
+    why: str
+
+
+class Lifted(Struct):
+    """Whether there was a quarantine to lift."""
+
+    lifted: bool
 
 
 class WhatIf(Request):

@@ -1,4 +1,4 @@
-"""Endpoints for operators who plan a change: its effect on decisions."""
+"""Endpoints for operators: the effect that a change would have on decisions, and quarantines."""
 
 from typing import Any, LiteralString
 
@@ -6,12 +6,39 @@ import msgspec
 import psycopg
 from psycopg_pool import PoolTimeout
 
+from broker.acts import LIFT_QUARANTINE, SET_QUARANTINE
 from broker.operate import brokerage
+from broker.service.calls import Connection, Row
 from broker.service.endpoint import Call
-from broker.service.models import Change, Difference, QueueChange, RuleChange, WhatIf
+from broker.service.models import Change, Difference, Lifted, Quarantine, QueueChange, RuleChange, WhatIf
 from broker.service.problems import Problem
 
 _KEEP: LiteralString = "select brokerage.keep_what_if(%s, %s::jsonb, %s::jsonb)"
+_QUARANTINE: LiteralString = (
+    "select kind, site, name, since, why from monitor.quarantine"
+    " where setup = %s and kind = %s and site = coalesce(%s::text, '')"
+    " and name = case kind when 'host' then lower(%s::text collate \"C\") when 'ce' then %s else site end"
+)
+
+
+async def set_quarantine(call: Call) -> Quarantine:
+    """Quarantine a worker node, a computing element or a site."""
+    given = call.body
+    key = [call.setup, given.kind, given.site, given.name]
+
+    async def run(connection: Connection) -> list[Row]:
+        await connection.execute(SET_QUARANTINE.statement, [*key, given.why])
+        return await (await connection.execute(_QUARANTINE, [*key, given.name])).fetchall()
+
+    [row] = await call.steps(run)
+    return Quarantine(*row)
+
+
+async def lift_quarantine(call: Call) -> Lifted:
+    """Lift a quarantine of the guard or of an operator."""
+    given = call.body
+    [(lifted,)] = await call.rows(LIFT_QUARANTINE.statement, call.setup, given.kind, given.site, given.name)
+    return Lifted(lifted)
 
 
 async def what_if(call: Call) -> Difference:

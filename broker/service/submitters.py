@@ -9,12 +9,14 @@ import psycopg
 from starlette.requests import ClientDisconnect
 
 from broker.acts import CANCEL_JOBS, HOLD, RESUME, RETRY_JOBS, Act
+from broker.errors import BadRequest
 from broker.service import bodies
 from broker.service.agents import item_error
 from broker.service.calls import Connection
 from broker.service.endpoint import Call
 from broker.service.models import Cancelled, Held, Inserted, Retried
 from broker.service.problems import Problem, of_error
+from broker.translate import translated_requirements
 
 _INSERT: LiteralString = "select jobs, waiting, ended from taskqueue.insert_counted(%s, %s::jsonb, %s)"
 _TRY: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb)"
@@ -165,6 +167,16 @@ def _line(text: bytes, number: int) -> Line:
                 422, f"line {number}: job_id is {job_id}, which is not an integer", code="PB001", key="job_id",
                 value=str(job_id), line=number,
             )  # fmt: skip
+    given = found.get("requirements")
+    try:
+        wanted = translated_requirements(given)
+    except BadRequest as error:
+        job = f", job {ids[0]}" if len(ids) == 1 else ""
+        detail = f"line {number}{job}: {error.message}"
+        raise Problem(422, detail, code="PB001", hint=error.hint, key="requirements", line=number) from None
+    if wanted is not given:
+        parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        text = msgspec.json.encode({**parts, "requirements": wanted})
     return Line(number, text.decode().strip(), ids)
 
 

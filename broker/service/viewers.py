@@ -5,6 +5,7 @@ from typing import LiteralString
 import msgspec
 import psycopg
 
+from broker.service.agents import described
 from broker.service.endpoint import Call
 from broker.service.models import Candidate, Condition, Event, Job, KeptDifference, Obstacle, Waiting
 from broker.service.problems import Problem
@@ -19,7 +20,8 @@ _OWN: LiteralString = (
     " task_queue_id, reason, why from taskqueue.own_job(%s, %s)"
 )
 _OF_EVENT: LiteralString = (
-    "at, attempt, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used, cores_used"
+    "at, attempt, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used, cores_used,"
+    " retry_rule, passive_rule, failures"
 )
 _EVENTS: LiteralString = (
     f"select {_OF_EVENT} from monitor.job_event where setup = %s and job_id = %s"
@@ -89,5 +91,5 @@ async def obstacles(call: Call) -> list[Obstacle]:
 
 async def why_resource(call: Call) -> list[Waiting]:
     """The jobs that wait for a resource, and the reasons why it does not get them."""
-    text = msgspec.json.encode(call.body.resource).decode()
+    text = msgspec.json.encode(described("resource", call.body.resource)).decode()
     return [Waiting(*row) for row in await call.rows(_WHY_RESOURCE, call.setup, text)]

@@ -2,10 +2,14 @@
 
 | section | shape | | --- | --- | | task_queue_settings | the keys of taskqueue.set_settings; times in seconds | |
 cpu_buckets | [seconds, ...] | | groups | {group: {share, job_sharing, allow_background}} | | platform_compatibility |
-{offered: [accepted, ...]} | | error_classes | [{position, source, code_from, code_to, pattern, class}, ...], in
-place of the earlier ones | | task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a
-TaskQueue of its own | | leases | as taskqueue.dump_leases writes them; only on request, since they contain the agents'
-secrets | | limits | [{site, ce, kind: running or delay, attribute, value, limit or seconds, burst}, ...] |
+{offered: [accepted, ...]} | | attributes | {name: {type, absent, exclusive}}, in place of the earlier ones | |
+error_classes | [{position, source, code_from, code_to, pattern, class}, ...], in
+place of the earlier ones | | retry_rules | as taskqueue.set_retry_rules takes them, in place of the earlier ones | |
+held_owners | [owner, ...], added to the earlier ones | | task_queues | [{requirements, enabled, held, jobs: [[id,
+user_priority, payload, state], ...]}, ...], each a TaskQueue of its own | | leases |
+as taskqueue.dump_leases writes them; only on request, since they contain the agents' secrets | | limits | [{site, ce,
+kind: running or delay, attribute, value, limit or seconds, burst}, ...] | | quarantines | [{kind, site, name, why},
+...], the quarantines of operators; a load adds them to the earlier ones |
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,24 +28,34 @@ _Fields = Mapping[str, Kind]
 """The fields of a row and their types; null means that a field is not given."""
 
 _SETTINGS: _Fields = {
-    "ten_first": bool, "memory_tags": bool,
+    "ten_first": bool, "memory_tags": bool, "keep_gpus": bool,
     "strict_keys": list, "required_keys": list, "queue_size": int, "policy": str, "shares": str,
     "lease_time": NUMBER, "heartbeat_time": NUMBER, "attempts": int, "share_delay": NUMBER, "resource_time": NUMBER,
     "share_correction": bool, "correction_window": NUMBER, "history_kept": NUMBER, "most_names": int,
     "description_size": int, "requirements_size": int, "payload_size": int, "batch_size": int, "reason_size": int,
+    "most_retries": int, "most_ram": int, "avoid_time": NUMBER, "guard": str, "guard_score": NUMBER,
+    "most_quarantined": NUMBER,
 }  # fmt: skip
 _GROUP: _Fields = {"share": NUMBER, "job_sharing": bool, "allow_background": bool}
-_TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}
+_TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "held": bool, "jobs": list}
 _LIMIT: _Fields = {
     "site": str, "ce": str, "kind": str, "attribute": str, "value": str, "limit": int, "seconds": NUMBER, "burst": int,
 }  # fmt: skip
+_QUARANTINE: _Fields = {"kind": str, "site": str, "name": str, "why": str}
 _ERROR_CLASS: _Fields = {
     "position": int, "source": str, "code_from": int, "code_to": int, "pattern": str, "class": str,
 }  # fmt: skip
+_RETRY_RULE: _Fields = {
+    "position": int, "name": str, "classes": list, "source": str, "code_from": int, "code_to": int, "pattern": str,
+    "sites": list, "owner_groups": list, "job_types": list, "failures_from": int, "failures_to": int, "decision": str,
+    "delay": NUMBER, "memory_factor": NUMBER, "time_factor": NUMBER, "elsewhere": str, "less_input": bool,
+    "passive": bool,
+}  # fmt: skip
 _LEASE: _Fields = {
-    "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "losses": int, "site": str,
-    "ce": str, "role": str, "subject": str, "kill_reason": str, "matched_at": str, "reported_at": str,
-    "expires_at": str, "host": str, "error": list, "used": dict,
+    "id": int, "requirements": dict, "user_priority": int, "state": str, "attempt": str, "losses": int, "failures": int,
+    "last_token": str, "avoid": str, "avoid_until": str, "site": str, "ce": str, "role": str, "subject": str,
+    "kill_reason": str, "matched_at": str, "reported_at": str, "expires_at": str, "host": str, "error": list,
+    "used": dict,
 }  # fmt: skip
 
 
@@ -75,7 +89,18 @@ def pieces(
     [(configuration,)] = connection.execute("select taskqueue.dump_configuration(%s)", [setup]).fetchall()
     if configuration is None:
         return
-    for name in ("task_queue_settings", "cpu_buckets", "groups", "platform_compatibility", "error_classes", "limits"):
+    for name in (
+        "attributes",
+        "task_queue_settings",
+        "cpu_buckets",
+        "groups",
+        "platform_compatibility",
+        "error_classes",
+        "held_owners",
+        "retry_rules",
+        "limits",
+        "quarantines",
+    ):
         yield f',\n"{name}": {json_text(configuration[name])}'
     queries = {"task_queues": "select task_queue::text from taskqueue.dump_task_queues(%s)"}
     if with_leases:
@@ -156,9 +181,26 @@ def _store_platforms(connection: Connection, setup: str, platforms: World) -> in
     return len(platforms)
 
 
+def _store_attributes(connection: Connection, setup: str, attributes: World) -> int:
+    connection.execute("select taskqueue.set_attributes(%s, %s::jsonb)", (setup, json_text(attributes)))
+    return len(attributes)
+
+
 def _store_error_classes(connection: Connection, setup: str, rows: list[Any]) -> int:
     connection.execute("select taskqueue.set_error_classes(%s, %s::jsonb)", (setup, json_text(rows)))
     return len(rows)
+
+
+def _store_retry_rules(connection: Connection, setup: str, rows: list[Any]) -> int:
+    connection.execute("select taskqueue.set_retry_rules(%s, %s::jsonb)", (setup, json_text(rows)))
+    return len(rows)
+
+
+def _store_held_owners(connection: Connection, setup: str, owners: list[Any]) -> int:
+    for number, owner in enumerate(owners):
+        require(str, f"held_owners[{number}]", owner)
+        connection.execute("select taskqueue.hold(%s, 'owner', %s)", (setup, owner))
+    return len(owners)
 
 
 def store_task_queues(connection: Connection, setup: str, task_queues: list[Any], there: There | None = None) -> int:
@@ -184,15 +226,28 @@ def _store_limits(connection: Connection, setup: str, limits: list[Any]) -> int:
     return len(limits)
 
 
+def _store_quarantines(connection: Connection, setup: str, rows: list[Any]) -> int:
+    for row in rows:
+        named = [row.get(field) for field in _QUARANTINE]
+        connection.execute("select taskqueue.set_quarantine(%s, %s, %s, %s, %s)", [setup, *named])
+    return len(rows)
+
+
 # The sections in the order of storing: TaskQueues after the buckets and shares, and limits after the leases that they
 # count.
 SECTIONS = {
+    "attributes": Section(
+        dict, None, _store_attributes
+    ),  # before the settings: keep_gpus needs the attribute gpu.count
     "task_queue_settings": Section(dict, _SETTINGS, _store_settings),
     "cpu_buckets": Section(list, None, _store_cpu_buckets),
     "groups": Section(dict, _GROUP, _store_groups),
     "platform_compatibility": Section(dict, None, _store_platforms),
     "error_classes": Section(list, _ERROR_CLASS, _store_error_classes),
+    "retry_rules": Section(list, _RETRY_RULE, _store_retry_rules),
+    "held_owners": Section(list, None, _store_held_owners),
     "task_queues": Section(list, _TASK_QUEUE, store_task_queues),
     "leases": Section(list, _LEASE, _store_leases),
     "limits": Section(list, _LIMIT, _store_limits),
+    "quarantines": Section(list, _QUARANTINE, _store_quarantines),
 }

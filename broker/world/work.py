@@ -17,7 +17,7 @@ TASK = fields(
     " merge_core_count ram_count ram_unit base_ram_count merge_ram_count chunk_ram_count cpu_time cpu_time_unit"
     " cpu_efficiency base_walltime walltime walltime_unit out_disk_count out_disk_unit work_disk_count work_disk_unit"
     " io_intensity disk_io architecture trans_home trans_uses container_name only_tags_for_fc nucleus cloud site parent"
-    " resource_type event_service task_class is_merging use_scout sites_used",
+    " resource_type event_service task_class is_merging use_scout sites_used max_attempt",
     times="frozen task_classified",
     objects="resource_types_at cutting",
     id="task_id",
@@ -57,11 +57,12 @@ _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 _JOB = fields(
     "queue status sub_status priority gshare label working_group resource_type cores workflow relocation_flag"
     " processing_type nucleus number rebrokered previous_queues disk_io input_files input_bytes events",
-    times="created activated modified state_changed started ended",
+    times="created activated modified state_changed started ended retry_at",
     id="job_id",
     task="task_id",
     user="user_name",
 )
+_FAILED_PART = fields("number failures memory_factor time_factor failed_queues less_input", task="task_id")
 _STATISTIC = fields("queue gshare resource_type nucleus label status njobs ncores diskio")
 _COUNT = fields("queued running running_cores")
 
@@ -321,6 +322,9 @@ SECTIONS = {
         ],
     ),
     "jobs": listed("workload.job", _JOB, "`[{...}]`, by their id"),
+    "failed_parts": listed(
+        "workload.failed_part", _FAILED_PART, "`[{...}]`, by task and number: parts of the input whose jobs failed"
+    ),
     "statistics": listed("workload.statistic", _STATISTIC, "`[{...}]`, all that there are", replaces=True),
     "user_queue_statistics": Section(
         ("workload.user_queue_statistic",), _read_user_counts, _write_user_counts, by="queue",

@@ -83,6 +83,8 @@ create table brokerage.task_decision (
   nucleus        text,  --: Nucleus to which the task was sent; null if there is none.
   --: Arm of the trial: control (the profile of the run) or trial (the other one); null if no trial was under way.
   arm            text check (arm in ('control', 'trial')),
+  --: Changes that retry rules made to the brokered parts (workload.changes_of_part); null = parts without changes.
+  changes        text,
   primary key (setup, run_id, task_id),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
@@ -376,6 +378,9 @@ create type brokerage.task_facts as (
   nqueuelimitsite float8,  --: NQUEUELIMITSITE of the share (jobs).
   min_weight float8,  --: MIN_WEIGHT of the label and share; 0 = none.
   disk_threshold float8,  --: DISK_THRESHOLD of the share (TB).
+  --: Changes that retry rules made to the parts that are brokered now (brokerage.part_groups); null = none.
+  changes text,
+  failed_queues text[],  --: Queues at which these parts failed and which these parts avoid; null if there is none.
   nucleus text,  --: Nucleus; null if there is none.
   nucleus_mode text,  --: bareNucleus of the nucleus: only or allow; null if it is not bare.
   nucleus_queued bigint,  --: Files queued on all links into the nucleus, Production Output.

@@ -14,6 +14,8 @@ create table taskqueue.setting (
   ten_first         boolean not null default false,
   --: Whether a tag NGB in the requirements of a new job, as DIRAC 8 makes it of a memory, becomes MinRAM, N x 1000 MB.
   memory_tags       boolean not null default true,
+  --: Whether jobs whose requirements name no attribute gpu.* stay away from worker nodes with a GPU (CLAUSES.md, GPUs).
+  keep_gpus         boolean not null default false,
   --: Keys of a resource description whose absence means that the resource offers nothing: any of Site, GridCE, Platform
   --: and JobType.
   strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),
@@ -21,7 +23,7 @@ create table taskqueue.setting (
   required_keys     text[] not null default '{CPUTime}'
     check (required_keys <@ array['OwnerDN', 'OwnerGroup', 'CPUTime', 'PilotType', 'Site', 'GridCE', 'Platform',
       'JobType', 'Tag', 'RequiredTag', 'BannedSite', 'BannedGridCE', 'BannedPlatform', 'BannedJobType', 'BannedTag',
-      'MaxRAM', 'NumberOfProcessors', 'WholeNode', 'JobID', 'Setup']),
+      'MaxRAM', 'NumberOfProcessors', 'WholeNode', 'Attributes', 'JobID', 'Setup']),
   --: Jobs that a TaskQueue takes before a sibling with the same definition opens.
   queue_size        int not null default 5000 check (queue_size > 0),
   --: Order of the draw: dirac = by random()/priority; proportional = by -ln(random())/priority.
@@ -47,6 +49,21 @@ create table taskqueue.setting (
     check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
   --: A job that was lost this often before it started fails (taskqueue.job.losses).
   attempts          int not null default 3 check (attempts > 0),
+  --: Largest number of times that retry rules try a job, or a part of a task's input, again; 0 switches the rules off.
+  most_retries      int not null default 10 check (most_retries between 0 and 1000),
+  --: The most memory to which retry rules may raise MinRAM, MB; null = no bound.
+  most_ram          int check (most_ram > 0),
+  --: Time for which a job is not given to the host on which it failed, if the retry rule has elsewhere: host.
+  avoid_time        interval not null default '1 hour'
+    check (avoid_time > interval '0' and avoid_time <= interval '100 years'),
+  --: Whether the guard quarantines worker nodes that fail their jobs (GUARD.md). off: no; watch: the guard only reports
+  --: the worker nodes that it would quarantine; on: a quarantined worker node gets no job but a probe now and then.
+  guard             text not null default 'watch' check (guard in ('off', 'watch', 'on')),
+  --: Score above which the guard quarantines a worker node. With a higher score, a broken worker node fails more jobs
+  --: before, and the guard quarantines fewer healthy ones.
+  guard_score       float8 not null default 10 check (guard_score between 1 and 100),
+  --: If a larger fraction of the worker nodes of a site fails, the guard names the site and refuses no more of them.
+  most_quarantined  float8 not null default 0.1 check (most_quarantined between 0 and 1),
   --: The share of a group that is a leaf of the global shares. groups: the share of its owner group, as in DIRAC;
   --: global: a share that depends on how far the leaf is behind in the tree.
   shares            text not null default 'groups' check (shares in ('groups', 'global')),
@@ -61,7 +78,7 @@ create table taskqueue.setting (
   payload_size      int not null default 65536 check (payload_size between 0 and 16777216),
   --: Maximum size of the jobs, reports or steps of one call, bytes.
   batch_size        int not null default 67108864 check (batch_size between 1048576 and 268435456),
-  --: Maximum size of the reason of a cancellation, bytes.
+  --: Maximum size of the reason of a cancellation or a quarantine, bytes.
   reason_size       int not null default 1000 check (reason_size between 100 and 100000)
 );
 comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
@@ -70,6 +87,10 @@ comment on constraint setting_required_keys_check on taskqueue.setting is
 comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
 comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
 comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_most_retries_check on taskqueue.setting is 'within 0 and 1000';
+comment on constraint setting_most_ram_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_guard_score_check on taskqueue.setting is 'within 1 and 100';
+comment on constraint setting_most_quarantined_check on taskqueue.setting is 'within 0 and 1';
 comment on constraint setting_most_names_check on taskqueue.setting is 'within 100 and 100000';
 comment on constraint setting_description_size_check on taskqueue.setting is 'within 4096 and 1048576';
 comment on constraint setting_requirements_size_check on taskqueue.setting is 'within 4096 and 16777216';
@@ -92,6 +113,47 @@ create table taskqueue.platform_compatibility (
   primary key (setup, offered, accepted)
 );
 
+--: Attributes: properties of resources that requirements may name in Attributes (CLAUSES.md, Attributes).
+create table taskqueue.attribute (
+  setup     text not null references resource.setup on delete cascade,
+  name      text not null check (name <> ''),  --: Name of the attribute, such as glibc.
+  --: number, version (digits and dots, 2.34 is above 2.4), text (compared exactly), or flag (true or false).
+  type      text not null check (type in ('number', 'version', 'text', 'flag')),
+  --: Meaning of a resource description without the attribute: "fails" (it meets no demand), "passes" (it meets every
+  --: demand), or {"value": V}, the value that counts.
+  absent    jsonb not null default '"fails"'
+            check (absent in ('"fails"', '"passes"') or jsonb_typeof(absent) = 'object' and absent ? 'value'),
+  --: Whether a description gives at most one value. If false, it may list several; only a text may have false.
+  exclusive boolean not null default true,
+  primary key (setup, name),
+  constraint attribute_exclusive check (exclusive or type = 'text')
+);
+
+--: One part of a condition on tags, sites and attributes, as taskqueue.condition_program reads it.
+create type taskqueue.clause_part as (
+  atom   int,  --: Number of the atom; the parts of an atom are alternatives, one of which must hold.
+  kind   text,  --: tag, site, number, version, text or flag; many is a text of which a resource may offer several.
+  name   text,  --: Name of the tag or of the attribute; empty for a site.
+  absent text,  --: fails, passes or value: the meaning of a description without the attribute.
+  --: For a tag + (offered) or - (not offered), else the site, text or flag; null for number and version, and where no
+  --: value is accepted, so that the part holds only if the attribute is absent.
+  value  text,
+  low    numeric[],  --: Lower bound of number or version (taskqueue.value_order); null = none.
+  above  boolean,  --: Whether the lower bound itself is left out; null where no value is accepted.
+  high   numeric[],  --: Upper bound; null = none.
+  below  boolean  --: Whether the upper bound itself is left out.
+);
+
+--: A value of a variable of clauses: a clause is a bit string with a bit for each such row (taskqueue.clause_values).
+create type taskqueue.clause_value as (
+  kind   text,  --: As in taskqueue.clause_part.
+  name   text,  --: Name of the tag or of the attribute; empty for a site.
+  value  text,  --: As in taskqueue.clause_part; the text of a bound, empty for a gap between bounds; null = absent.
+  low    jsonb,  --: For number and version: {"min": V}, {"above": V} or {}, the lower end of the value.
+  high   jsonb,  --: For number and version: {"max": V}, {"below": V} or {}, the upper end of the value.
+  closes boolean  --: Whether a clause with all values of the variable always holds.
+);
+
 --: Classes of errors. The first row by position that fits an error decides, and the shipped classes come after them
 --: (taskqueue.shipped_error). A null fits everything.
 create table taskqueue.error_class (
@@ -103,6 +165,73 @@ create table taskqueue.error_class (
   pattern   text,  --: Regular expression that the text of the error contains; null = any text.
   class     text not null,  --: infrastructure, payload, input, memory, time, lost, unknown, or a class of one's own.
   primary key (setup, position)
+);
+
+--: Retry rules, which decide whether a failed job ends or is tried again (RETRIES.md). The first row by position that
+--: fits and is not passive decides. A null fits everything.
+create table taskqueue.retry_rule (
+  setup         text not null references resource.setup on delete cascade,
+  position      int not null,  --: Order in which rules are tried.
+  name          text not null,  --: Name of the rule, as the history has it.
+  classes       text[],  --: Classes of the end (taskqueue.error_class_of); null = any.
+  --: Component that gave an error, such as pilot; null = any. One error must fit source, codes and pattern.
+  source        text,
+  code_from     int,  --: Lowest code of this error; null = no lower bound.
+  code_to       int,  --: Highest code of this error; null = no upper bound.
+  pattern       text,  --: Regular expression that the text of this error contains; null = any text.
+  sites         text[],  --: Sites of the lease; null = any.
+  owner_groups  text[],  --: OwnerGroup of the job; null = any.
+  job_types     text[],  --: Values of JobTypes, one of which the job must list; null = any.
+  failures_from int not null default 1,  --: Lowest number of failed ends of the job or part, this one included.
+  failures_to   int,  --: Highest number of failed ends; null = no upper bound.
+  decision      text not null check (decision in ('fail', 'retry', 'later')),  --: fail, retry or later.
+  delay         interval,  --: Time after which the job may be tried again; only for later.
+  --: Factor of the memory of the job or part, from 1 to 10; null = unchanged. Changes are only for retry and later.
+  memory_factor numeric check (memory_factor between 1 and 10),
+  --: Factor of the CPU time of the job or part, from 1 to 10; null = unchanged.
+  time_factor   numeric check (time_factor between 1 and 10),
+  --: host or site: the next attempt avoids the host or the site of the failure; null = neither.
+  elsewhere     text check (elsewhere in ('host', 'site')),
+  less_input    boolean not null default false,  --: Whether the task makes its next parts smaller.
+  --: Whether the rule decides nothing, and the history only notes that it would have decided.
+  passive       boolean not null default false,
+  primary key (setup, position),
+  constraint retry_rule_delay check ((decision = 'later') = (delay is not null)),
+  constraint retry_rule_changes check (decision <> 'fail' or num_nulls(memory_factor, time_factor, elsewhere) = 3
+                                                             and not less_input)
+);
+
+--: Facts of a failed end that retry rules use.
+create type taskqueue.failure as (
+  error_class  text,  --: Class of the end.
+  error        jsonb,  --: Errors: [{"source", "code", "text"}]; null if there are none.
+  site         text,  --: Site of the lease; null if the lease names none.
+  owner_group  text,  --: OwnerGroup of the job.
+  job_types    text[],  --: JobTypes of the job.
+  failures     int,  --: Failed ends of the job or part, this one included.
+  most_retries int,  --: Setting of the same name.
+  --: Whether the job can be tried again; false for a job of a task that brokerage did not make.
+  has_work     boolean,
+  of_task      boolean,  --: Whether the job is a job of a task.
+  host         text,  --: Worker node; null if no agent named it.
+  ram_used     real,  --: Largest memory that the run used, MB; null if it is not known.
+  requirements jsonb,  --: Canonical requirements of the job; null if they are not kept any more.
+  most_ram     int,  --: Setting of the same name, MB; null means no bound.
+  last_bucket  bigint,  --: The last CPU bucket of the setup, seconds.
+  task_id      bigint,  --: Task of the job; null = none.
+  max_attempt  int  --: Column of the same name of this task; null = no bound.
+);
+
+--: Verdict of the retry rules on a failed end.
+create type taskqueue.verdict as (
+  retry_rule    text,  --: The rule that decides (taskqueue.shown_retry_rule); null if no rule fits.
+  passive_rule  text,  --: The first passive rule that fits and comes before that rule; null if there is none.
+  retry_at      timestamptz,  --: When the job may be tried again; null if the job ends.
+  failures      int,  --: Failed ends of the job or part, this one included.
+  memory_factor numeric,  --: Change of the rule that decides, as in taskqueue.retry_rule; null if there is none.
+  time_factor   numeric,  --: Change of the rule, as memory_factor.
+  elsewhere     text,  --: Change of the rule, as memory_factor.
+  less_input    boolean  --: Change of the rule, as memory_factor.
 );
 
 --: Owner groups with their share and properties. A group without a row has the defaults.
@@ -151,6 +280,9 @@ create table taskqueue.definition (
   platforms     text[] not null,  --: Platforms, sorted; empty = any.
   job_types     text[] not null,  --: JobTypes, sorted; empty = any.
   tags          text[] not null,  --: Tags, sorted; all must be offered.
+  --: The clauses of the requirements as bits: the bit of each of their numbers (taskqueue.clause). Empty if there are
+  --: no clauses; null if they have no numbers yet, so that they are read from the requirements.
+  clauses       bit varying default '',
   created_at    timestamptz not null default now(),  --: When these requirements were first seen.
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   --: Hashes of sites and a tag, by which a search finds the definition (taskqueue.search_keys).
@@ -171,7 +303,53 @@ create index definition_family on taskqueue.definition (setup, family, sibling_k
 create index definition_owner on taskqueue.definition (setup, owner_group, owner_dn);
 create index definition_made_in on taskqueue.definition (setup, made_in);
 create index definition_search on taskqueue.definition using gin (search_keys) with (fastupdate = off);
+create index definition_unnumbered on taskqueue.definition (definition_id) where clauses is null;
 alter table taskqueue.definition alter column setup set (n_distinct = 1);
+
+--: Numbers of clauses (CLAUSES.md, Numbers). A definition names its clauses by these numbers, as bits. The table is
+--: derived from the requirements of definitions.
+create table taskqueue.clause (
+  setup     text not null references resource.setup on delete cascade,
+  clause_id int not null check (clause_id > 0),  --: Number: the place of its bit, from 1.
+  --: The clause, as an element of Clauses in canonical requirements; null means that the number is free.
+  clause    jsonb,
+  --: Version of the list of bounds (taskqueue.attribute_bounds) that has all numbers of the clause; 0 = the clause has
+  --: no numbers; null = there is none yet.
+  version   int,
+  primary key (setup, clause_id)
+);
+create index clause_text on taskqueue.clause (setup, md5(clause::text)) where clause is not null;
+create index clause_free on taskqueue.clause (setup, clause_id) where clause is null;
+alter table taskqueue.clause alter column setup set (n_distinct = 1);
+
+--: The numbers with which the clauses of a setup compare an attribute (CLAUSES.md, Rounding), a row for each attribute
+--: of the type number. Derived from taskqueue.clause.
+create table taskqueue.attribute_bounds (
+  setup   text not null references resource.setup on delete cascade,
+  name    text not null,  --: Attribute.
+  version int not null,  --: Version of the list, the same for all attributes of a setup.
+  bounds  numeric[] not null,  --: The numbers, ascending.
+  primary key (setup, name)
+);
+alter table taskqueue.attribute_bounds alter column setup set (n_distinct = 1);
+
+--: The parts of the numbered clauses of a setup: a clause holds if one of its parts does. Derived from
+--: taskqueue.clause.
+create table taskqueue.literal (
+  setup     text not null,
+  clause_id int not null,  --: Number of the clause.
+  --: Kind of the part: tag, no_tag, site; range or value of an attribute; absent: an attribute that is not offered.
+  kind      text not null check (kind in ('tag', 'no_tag', 'site', 'range', 'value', 'absent')),
+  name      text not null,  --: The tag, the site or the attribute.
+  lower     numeric[],  --: Least value of a range, as the parts of a version; null means that there is none.
+  above     boolean,  --: Whether the value must be above lower, instead of equal or above.
+  upper     numeric[],  --: Largest value of a range, as the parts of a version; null means that there is none.
+  below     boolean,  --: Whether the value must be below upper, instead of equal or below.
+  value     text,  --: The text of an attribute, or true or false; only of the kind value.
+  foreign key (setup, clause_id) references taskqueue.clause on delete cascade
+);
+create index literal_clause on taskqueue.literal (setup, clause_id);
+alter table taskqueue.literal alter column setup set (n_distinct = 1);
 
 --: Definitions that no TaskQueue and no lease has any more: the requirements of ended jobs and of the history.
 --: taskqueue.maintain drops a row history_kept and a day after it was moved here.
@@ -198,6 +376,10 @@ create table taskqueue.task_queue (
   cpu_time      bigint not null check (cpu_time > 0),
   min_ram       float8 check (min_ram >= 0),  --: MinRAM that the resource must offer, MB; null means no requirement.
   max_ram       float8 check (max_ram >= 0),  --: MaxRAM, MB; null if there is none.
+  --: MaxNumberOfProcessors: the most processors that a job can use; null if there is none.
+  most_processors   int check (most_processors > 0),
+  --: RAMPerProcessor: memory that each further processor takes, MB; null if there is none.
+  ram_per_processor float8 check (ram_per_processor >= 0),
   --: The TaskQueue's part of the share of its entity; the draw orders by random()/priority, the smallest first. When
   --: the entity gets another TaskQueue, the old part stays until maintenance (share_delay).
   priority      float8 not null check (priority > 0 and priority < 'infinity'),
@@ -271,6 +453,12 @@ create table taskqueue.job (
   attempts      int not null default 0,  --: How often it was matched before.
   --: How often its lease expired before a report, or its instance was lost, since its insertion.
   losses        smallint not null default 0,
+  failures      smallint not null default 0,  --: How often a retry rule tried the job again.
+  last_token    uuid,  --: Token of the last attempt that failed before such a retry; null if there is none.
+  avoid         text,  --: Host that the job avoids for a time (taskqueue.host_at); null if there is none.
+  avoid_until   timestamptz,  --: When the job no longer avoids the host.
+  --: When the hold of a retry rule ends, so that the job can be matched; null if no retry rule holds the job.
+  not_before    timestamptz,
   inserted_at   timestamptz not null,  --: The time since when the job has been waiting.
   brokered      boolean not null default false,  --: Whether it is a job of workload.job, whose status follows.
   --: Number of its stay in the TaskQueue: an insertion, a move, a hold and a resumption each give another one.
@@ -281,7 +469,24 @@ create table taskqueue.job (
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 -- This index is for lists of held jobs, which are few.
 create index job_held on taskqueue.job (setup, job_id) where held;
+create index job_not_before on taskqueue.job (setup, not_before) where not_before is not null;
 alter table taskqueue.job alter column setup set (n_distinct = 1);
+
+-- No foreign key: each match deletes a job. A row whose job has another entry_id is void.
+--: Changes of requirements that a retry rule has decided and taskqueue.change_due has not made yet (RETRIES.md,
+--: Changes).
+create table taskqueue.pending_change (
+  setup         text not null,
+  job_id        bigint not null,
+  entry_id      bigint not null,  --: taskqueue.job.entry_id of the held job.
+  retry_rule    text not null,  --: Retry rule that decided, with its decision and changes (taskqueue.shown_retry_rule).
+  memory_factor numeric,  --: Factor of MinRAM and MaxRAM; null = unchanged.
+  time_factor   numeric,  --: Factor of CPUTime; null = unchanged.
+  site          text,  --: Site that is added to BannedSites; null = none.
+  ram_used      real,  --: Memory that the failed run used, MB, for a job without MinRAM; null if it is not known.
+  primary key (setup, job_id, entry_id)
+);
+alter table taskqueue.pending_change alter column setup set (n_distinct = 1);
 
 -- No foreign key: dealing would lock the TaskQueue's row.
 --: The hand of a TaskQueue: its next jobs, drawn ahead (HANDS.md), and its waiting jobs that are not held, counted by
@@ -325,6 +530,10 @@ create type taskqueue.card as (
   user_priority smallint,  --: User priority of the job.
   attempt       int,  --: Number of the attempt that begins.
   losses        smallint,  --: taskqueue.job.losses of the job.
+  failures      smallint,  --: taskqueue.job.failures of the job.
+  last_token    uuid,  --: taskqueue.job.last_token of the job.
+  avoid         text,  --: taskqueue.job.avoid of the job.
+  avoid_until   timestamptz,  --: taskqueue.job.avoid_until of the job.
   brokered      boolean,  --: Whether it is a job of workload.job.
   entry_id      bigint,  --: The taskqueue.job.entry_id of the job.
   place         int,  --: Place of the job in the hand, from 1; null if it was drawn without a hand.
@@ -362,6 +571,10 @@ create table taskqueue.lease (
   job_id        bigint not null,
   attempt       int not null,  --: Number of this match of the job, from 1.
   losses        smallint not null default 0,  --: taskqueue.job.losses of the job.
+  failures      smallint not null default 0,  --: taskqueue.job.failures of the job.
+  last_token    uuid,  --: taskqueue.job.last_token of the job.
+  avoid         text,  --: taskqueue.job.avoid of the job.
+  avoid_until   timestamptz,  --: taskqueue.job.avoid_until of the job.
   token         uuid not null,  --: Random secret of this attempt.
   task_queue_id bigint not null,  --: TaskQueue that the job was taken from.
   definition_id bigint not null,  --: Requirements that the job had.
@@ -424,7 +637,8 @@ create table taskqueue.history (
   at            timestamptz not null,
   job_id        bigint not null,
   attempt       int not null,  --: Attempt number; 0 = never matched.
-  --: matched, running, released, held, resumed, kill asked, finished, failed, cancelled, closed, retried or replaced.
+  --: matched, running, released, held, resumed, changed, kill asked, finished, failed, cancelled, closed, retried or
+  --: replaced.
   event         text not null,
   task_queue_id bigint not null,
   definition_id bigint,  --: Requirements.
@@ -443,7 +657,12 @@ create table taskqueue.history (
   cpu_used      real,  --: CPU time used, seconds; only for ends of leases.
   wall_used     real,  --: Time that the payload ran, seconds; only for ends of leases.
   ram_used      real,  --: Largest memory used, MB; only for ends of leases.
-  cores_used    smallint  --: Processors used; only for ends of leases.
+  cores_used    smallint,  --: Processors used; only for ends of leases.
+  --: Failed ends of the job or part, this one included; only for failed, if the setup had retry rules.
+  failures      smallint,
+  --: For failed, the retry rule that decided, with its decision; for changed, the rule and the changes it made.
+  retry_rule    text,
+  passive_rule  text  --: Passive retry rule that fits and comes before that rule; only for failed.
 ) partition by range (at);
 create table taskqueue.history_default partition of taskqueue.history default;
 create index history_job on taskqueue.history (setup, job_id, at);
@@ -483,7 +702,15 @@ create type taskqueue.offer as (
   max_ram float8,  --: Memory offered, MB; null means no condition.
   job_id bigint,  --: The only job to be matched; null means any.
   limited boolean,  --: Whether the site has limits.
-  reached bigint[]  --: Limits of the site that are reached.
+  reached bigint[],  --: Limits of the site that are reached.
+  --: Offered attributes. Numbers, versions and flags are as they were given, and texts are a list. A null stands for
+  --: an attribute that was not given and whose absence passes.
+  attributes jsonb,
+  --: Version of the list of bounds by which the numbers of the description were rounded, so that the offer serves all
+  --: numbers between two bounds; null means that it serves these numbers alone.
+  bounds int,
+  clauses_known bit varying,  --: The clauses whose truth is known, as bits of their numbers; null means none.
+  clauses_held bit varying  --: The clauses that hold, as bits of their numbers, of the length of clauses_known.
 );
 
 --: Limits per site, optionally per CE, on a value of a requirement.
@@ -567,6 +794,73 @@ alter table taskqueue.request alter column setup set (n_distinct = 1);
 create sequence taskqueue.known_id;
 comment on sequence taskqueue.known_id is 'Numbers of parsed descriptions (taskqueue.parsed_description.known_id).';
 
+--: How often the jobs of each worker node and of each family of jobs fail (GUARD.md). The guard deletes a row a day
+--: after the last end that the row counts.
+create table taskqueue.health (
+  setup      text not null references resource.setup on delete cascade,
+  kind       text not null check (kind in ('host', 'family')),  --: host or family.
+  site       text not null,  --: Site of the worker node; empty for families and if the leases name no site.
+  --: Name of the worker node, or of the family: "task 7" for a task, else the family of the definition.
+  name       text not null,
+  --: Score of the worker node: the more often its jobs fail than the same jobs elsewhere, the higher; 0 for families.
+  score      float8 not null default 0,
+  --: Ends of jobs. A worker node counts ends since its score was last 0; each end of a family multiplies this by 0.999.
+  ends       float8 not null,
+  failures   float8 not null,  --: Number of these ends that failed.
+  --: Failures that would be usual for these jobs of the worker node; 0 for families.
+  usual      float8 not null default 0,
+  changed_at timestamptz not null,  --: When an end was last counted.
+  --: When the worker node got the first of the failed jobs since its score was last 0.
+  failing_since timestamptz,
+  primary key (setup, kind, site, name)
+) with (fillfactor = 70);
+
+--: How far taskqueue.guard has read the history of a setup. A transaction is given by its xid8 as a bigint.
+create table taskqueue.guard_mark (
+  setup    text primary key references resource.setup on delete cascade,
+  known_to bigint not null,  --: All ends of earlier transactions are counted.
+  counted  bigint[] not null default '{}',  --: Later transactions whose ends are counted too.
+  since    timestamptz not null,  --: Transactions from known_to on made their first change after this time.
+  next_to  bigint not null,  --: A later transaction, whose time is next_at.
+  next_at  timestamptz not null,  --: Transactions from next_to on made their first change after this time.
+  read_at  timestamptz not null  --: When the history was last read.
+);
+
+--: Quarantined worker nodes, computing elements and sites, which get no job. The table also has worker nodes that the
+--: guard would refuse, and sites that it names (GUARD.md).
+create table taskqueue.quarantine (
+  setup         text not null references resource.setup on delete cascade,
+  site          text not null,  --: Site; empty for a worker node whose requests name no site.
+  kind          text not null check (kind in ('host', 'ce', 'site')),  --: host, ce or site.
+  name          text not null,  --: Name of the worker node, computing element or site.
+  since         timestamptz not null,  --: When the quarantine or the row began.
+  why           text not null,  --: Reason.
+  --: Whether its requests are refused. If not, the guard only watches the worker node, since the setting guard is watch
+  --: or too many worker nodes of the site fail; or the row is a site that the guard names.
+  locks         boolean not null,
+  is_automatic  boolean not null,  --: Whether the guard made the row and will lift it; if not, an operator made it.
+  next_probe_at timestamptz,  --: When the worker node may get a job as the next probe; null = no probe is planned.
+  pause         interval,  --: Time between two probes; only for worker nodes that the guard refuses.
+  probe_job_id  bigint,  --: Job that is the present probe; null = none.
+  probe_attempt int,  --: Attempt of that job.
+  probed_at     timestamptz,  --: When the last probe was matched.
+  primary key (setup, site, name, kind)
+) with (fillfactor = 70);
+
+--: An end that taskqueue.guard counts.
+create type taskqueue.counted_end as (
+  at          timestamptz,  --: Time of the end.
+  job_id      bigint,  --: Job.
+  attempt     int,  --: Number of the attempt.
+  site        text,  --: Site of the lease, or empty.
+  host        text,  --: Worker node; null if it is not known, or if the end does not count for a worker node.
+  family      text,  --: Task or family of the job.
+  failed      boolean,  --: Whether the job failed.
+  of_family   boolean,  --: Whether the end counts for the family.
+  error_class text,  --: Class of the failure.
+  matched_at  timestamptz  --: When the worker node got the failed job; null for a good end.
+);
+
 --: Resource descriptions as they were parsed, so that the next request with the same description is fast. The table is
 --: unlogged. A row is removed when a configuration changes (taskqueue.forget_descriptions), or when it was not noted
 --: for a day.
@@ -593,6 +887,8 @@ create unlogged table taskqueue.parsed_description (
   ten_first   boolean not null,  --: Setting of the setup.
   policy      text not null,  --: Setting of the setup.
   lease_time  interval not null,  --: Setting of the setup.
+  --: Whether an offered site, or a CE or worker node of an offered site, is quarantined (taskqueue.mark_guarded).
+  guarded     boolean not null,
   seen_at     timestamptz,  --: When taskqueue.note_resource last noted it.
   seen        bigint[] not null default '{}',  --: CPU buckets with which it was noted.
   --: How many definitions match the description whatever its CPUTime, if they are kept (taskqueue.known_match); null if
@@ -603,7 +899,20 @@ create unlogged table taskqueue.parsed_description (
   in_flight   xid8[]  --: The search did not see definitions made in these transactions either.
 ) with (fillfactor = 70);
 create index parsed_description_digest on taskqueue.parsed_description (setup, digest);
+create index parsed_description_guarded on taskqueue.parsed_description (setup) where guarded;
 alter table taskqueue.parsed_description alter column setup set (n_distinct = 1);
+
+--: Conditions of requirements and the form that they had (taskqueue.known_clauses). Unlogged; rows are removed after an
+--: hour and when a configuration changes (taskqueue.forget_descriptions).
+create unlogged table taskqueue.known_condition (
+  setup   text not null,
+  digest  bigint not null,  --: Hash of the given keys.
+  given   jsonb not null,  --: Sites, Tags, TagExpression, Attributes, Alternatives and Clauses, as they were given.
+  form    jsonb not null,  --: The result of taskqueue.normal_clauses.
+  made_at timestamptz not null  --: When the form was made.
+);
+create index known_condition_digest on taskqueue.known_condition (setup, digest);
+alter table taskqueue.known_condition alter column setup set (n_distinct = 1);
 
 --: The definitions that match a description, by CPU bucket, for descriptions that few definitions match. Unlogged.
 create unlogged table taskqueue.known_match (
@@ -736,6 +1045,9 @@ create table taskqueue.task_queue_job_type partition of taskqueue.task_queue_req
 --: Tags that the resource must offer.
 create table taskqueue.task_queue_tag partition of taskqueue.task_queue_requirement
   for values in ('Tags');
+--: Clauses that must hold, as JSON (CLAUSES.md).
+create table taskqueue.task_queue_clause partition of taskqueue.task_queue_requirement
+  for values in ('Clauses');
 
 --: A requested job with its own random stream and the progress of its draws (taskqueue.new_stream).
 create type taskqueue.stream as (
@@ -773,7 +1085,8 @@ create type taskqueue.asker as (
   request_id uuid,  --: Id that the client chose, under which the lease keeps the answer; null if there is none.
   asked      bigint,  --: Hash of the resource description that was given with the request id.
   subject    text,  --: The subject of the service that asks; null for a login of the database.
-  host       text  --: HostName of the resource description; null if it has none.
+  host       text,  --: HostName of the resource description; null if it has none.
+  hosts      text[]  --: The host at each offered site (taskqueue.hosts_at); null if it has no host.
 );
 
 --: Facts of the run of a job, as its agent gives them with a report or with the end; null fields are not known.
@@ -794,7 +1107,9 @@ create type taskqueue.lease_event as (
   subject     text,  --: The subject of the service that causes the event; null for the caller.
   why         text,  --: The reason to write into the history of a brokered job; null means the usual one.
   facts       taskqueue.run_facts,  --: Facts that come with the event; null means none.
-  error_class text  --: Class of a failed end that no agent reported; null means that the errors decide.
+  --: Class of a failed end. Before taskqueue.judge_ends, only ends that no agent reported have a class.
+  error_class text,
+  verdict     taskqueue.verdict  --: Verdict of the retry rules on a failed end (taskqueue.judge_ends).
 );
 
 --: A job that a request got (taskqueue.match_many), or why the request is refused.

@@ -217,6 +217,10 @@ create table workload.task (
   --: Retries of a job of the event service; null = max_attempt_es.
   max_attempt_es_job     bigint check (max_attempt_es_job > -1e15 and max_attempt_es_job < 1e15)
     constraint task_max_attempt_es_job_allowed check (max_attempt_es_job >= 0),
+  --: JEDI's maxAttempt: the failure of a part of the input after which no retry rule tries the part again; null = only
+  --: the setting most_retries counts.
+  max_attempt            int check (max_attempt > -1e9 and max_attempt < 1e9)
+    constraint task_max_attempt_allowed check (max_attempt between 1 and 1000),
   allow_incomplete_in_ds boolean default false,  --: Whether incomplete input datasets are allowed.
   --: Jumbo jobs.
   n_jumbo_jobs           bigint check (n_jumbo_jobs > -1e15 and n_jumbo_jobs < 1e15)
@@ -231,10 +235,16 @@ create table workload.task (
   --: The split rules by which the input was cut when the first job was assigned (workload.cutting); null = no job yet.
   cutting                jsonb constraint task_cutting_allowed check (jsonb_typeof(cutting) = 'object'
     and cutting ?| '{files,target,bytes}'::text[] and (cutting ? 'files' or not cutting ? 'events')
-    and cutting - '{files,most_files,events,target,bytes,output_per_event,output_per_mb,work}'::text[] = '{}'
-    and not jsonb_path_exists(cutting, '$.* ? (@.type() != "number" || @ < 0 || @ >= 1e30)')
-    and not jsonb_path_exists(cutting - '{bytes,output_per_event,output_per_mb,work}'::text[],
-                              '$.* ? (@ < 1 || @ >= 1e15 || @ != @.floor())')),
+    and cutting - '{files,most_files,events,target,bytes,output_per_event,output_per_mb,work,less}'::text[] = '{}'
+    and not jsonb_path_exists(cutting - 'less', '$.* ? (@.type() != "number" || @ < 0 || @ >= 1e30)')
+    and not jsonb_path_exists(cutting - '{bytes,output_per_event,output_per_mb,work,less}'::text[],
+                              '$.* ? (@ < 1 || @ >= 1e15 || @ != @.floor())')
+    and (not cutting ? 'less' or jsonb_typeof(cutting -> 'less') = 'array' and not cutting ?| '{events,target}'::text[]
+         and not jsonb_path_exists(cutting, '$.less[*] ? (@.type() != "object" || !(exists (@.file)))')
+         and not jsonb_path_exists(cutting, '$.less[*].* ? (@.type() != "number" || @ < 0 || @ >= 1e30)')
+         and not jsonb_path_exists(cutting, '$.less[*].file ? (@ < 2 || @ >= 1e15 || @ != @.floor())')
+         and not jsonb_path_exists(cutting, '$.less[*].files ? (@ < 1 || @ >= 1e15 || @ != @.floor())')
+         and not jsonb_path_exists(cutting, '$.less[*].most_files ? (@ < 1 || @ >= 1e15 || @ != @.floor())'))),
   primary key (setup, task_id)
 );
 create index task_due on workload.task (setup, status);
@@ -253,6 +263,7 @@ comment on constraint task_out_disk_unit_allowed on workload.task is
 comment on constraint task_work_disk_unit_allowed on workload.task is
   'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
 comment on constraint task_task_class_allowed on workload.task is '2 (S), 1 (A), 0 (B) or -1 (C)';
+comment on constraint task_max_attempt_allowed on workload.task is 'within 1 and 1000';
 comment on constraint task_ip_connectivity_allowed on workload.task is '1 (full), 2 (http) or 3 (none)';
 comment on constraint task_ip_stack_allowed on workload.task is '4 (IPv4) or 6 (IPv6)';
 comment on constraint task_allow_input_lan_allowed on workload.task is '1 (use) or 2 (only)';
@@ -260,7 +271,8 @@ comment on constraint task_allow_input_wan_allowed on workload.task is '1 (use) 
 comment on constraint task_full_chain_allowed on workload.task is '1 (only), 2 (require) or 3 (capable)';
 comment on constraint task_scouting_allowed on workload.task is '1 (scouting) or 2 (done)';
 comment on constraint task_cutting_allowed on workload.task is
-  'an object as broker dump writes it: files, most_files, events, target, bytes, output_per_event, output_per_mb, work';
+  'an object as broker dump writes it: files, most_files, events, target, bytes, output_per_event, output_per_mb, '
+  'work, less';
 
 --: The split rules of a task that decide which files and events a job reads (conventions.md, Job size).
 create type workload.cutting as (
@@ -271,7 +283,9 @@ create type workload.cutting as (
   bytes numeric,  --: Most bytes of a job.
   output_per_event float8,  --: Bytes of output for each event that count among them.
   output_per_mb float8,  --: Bytes of output for each MB of the primary dataset that count among them.
-  work float8  --: Bytes of work space of a job that count among them.
+  work float8,  --: Bytes of work space of a job that count among them.
+  --: Lowered limits for the files from a place on: [{"file": place, "files", "most_files", "bytes"}]; null = none.
+  less jsonb
 );
 
 --: Files of the primary dataset that follow each other and are equal.
@@ -443,12 +457,40 @@ create table workload.job (
   input_files     bigint,  --: Number of files that the job reads; null = not made here.
   input_bytes     bigint,  --: Bytes of these files; null = not made here.
   events          bigint,  --: Events of its part of the primary input; null = not made here.
+  --: When a retry rule gives the part of a failed job back to its task; null = no rule does, or the part went back.
+  retry_at        timestamptz,
   primary key (setup, job_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create unique index job_task on workload.job (setup, task_id, number, rebrokered);
 comment on index workload.job_task is 'At most one job at a time works on a part of a task''s input.';
 create index job_active on workload.job (setup, task_id, queue) where ended is null;
+create index job_retry_at on workload.job (setup, retry_at) where retry_at is not null;
 create index job_analysis on workload.job (setup, started) where gshare = 'User Analysis';
+
+--: Parts of the input of tasks of which a job failed while the setup had retry rules. The changes of retry rules stay
+--: with the part for all its later jobs.
+create table workload.failed_part (
+  setup         text not null,
+  task_id       bigint not null,  --: Task.
+  number        bigint not null constraint failed_part_number_allowed check (number >= 1),  --: Number of the part.
+  --: Failed ends of its jobs since an operator last gave the part back.
+  failures      smallint not null default 0 constraint failed_part_failures_allowed check (failures >= 0),
+  --: Factor of the memory of its next jobs: the product of the factors of the retry rules.
+  memory_factor numeric not null default 1
+    constraint failed_part_memory_factor_allowed check (memory_factor between 1 and 1e6),
+  --: Factor of the CPU time of its next jobs, likewise.
+  time_factor   numeric not null default 1
+    constraint failed_part_time_factor_allowed check (time_factor between 1 and 1e6),
+  --: Queues that its next job avoids: the last five at which it failed by a rule with elsewhere: site; null = none.
+  failed_queues text[] constraint failed_part_failed_queues_allowed check (cardinality(failed_queues) <= 5),
+  --: Whether a retry rule asks for smaller parts, and the watchdog has not lowered the limits of the task yet.
+  less_input    boolean not null default false,
+  primary key (setup, task_id, number)
+);
+create index failed_part_less_input on workload.failed_part (setup, task_id) where less_input;
+comment on constraint failed_part_memory_factor_allowed on workload.failed_part is 'a factor from 1 to 1,000,000';
+comment on constraint failed_part_time_factor_allowed on workload.failed_part is 'a factor from 1 to 1,000,000';
+comment on constraint failed_part_failed_queues_allowed on workload.failed_part is 'at most five queues';
 
 --: Jobs of users at queues by share; the user _total has the sum over all users if not every user is listed.
 create table workload.user_queue_statistic (

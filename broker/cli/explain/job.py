@@ -40,7 +40,9 @@ def explain_resource(setup: str, described: Mapping[str, object], limit: int, *,
         output.json_out(rows)
         return
     matching = sum(row["jobs"] for row in rows if not row["failing"])
-    output.say(f"{counted(sum(row['jobs'] for row in rows), 'job')} wait, {matching:,} match this resource")
+    waiting = sum(row["jobs"] for row in rows)
+    fit = "matches" if matching == 1 else "match"
+    output.say(f"{counted(waiting, 'job')} wait{'s' * (waiting == 1)}, {matching:,} {fit} this resource")
     kept = [row for row in rows if row["failing"]]
     shown = kept[: limit or None]
     of = "" if len(shown) == len(kept) else f": {len(shown)} of {len(kept)} (--limit 0: all)"
@@ -68,5 +70,9 @@ def _show_conditions(title: str, rows: Sequence[Row]) -> None:
 
 
 def _brief(value: object) -> object:
-    """A cell of at most 100 characters."""
-    return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
+    """A cell of at most eight parts, of at most 250 characters each: clauses, a quarantine with its reason and its next
+    probe."""
+    if not isinstance(value, str):
+        return value
+    parts = [part if len(part) <= 250 else f"{part[:247]}..." for part in value.split("; ")]
+    return "; ".join(parts[:8] + ([f"and {len(parts) - 8} more"] if len(parts) > 8 else []))

@@ -10,6 +10,7 @@ A command reaches the server by
 and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as one line, a hint, and exit code 1.
 """
 
+import inspect
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -158,7 +159,17 @@ class BrokerGroup(TyperGroup):
         known = self.get_command(ctx, args[0]) is not None or get_close_matches(args[0], self.list_commands(ctx))
         if not known and (near := get_close_matches(args[0], options, 1, 0.8)):
             ctx.fail(f"No such command '{args[0]}'. Did you mean 'broker {options[near[0]]}'?")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        _unwrap(found[1])
+        return found
+
+
+def _unwrap(command: Any) -> None:
+    """Join the lines of each paragraph of a help text, since newer releases of Typer keep the line ends."""
+    if command.help:
+        command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.help))
+    for one in getattr(command, "commands", {}).values():
+        _unwrap(one)
 
 
 _FAULTS = {
@@ -196,11 +207,31 @@ def _report(error: Exception) -> bool:
         own = isinstance(error, BadRequest) or (error.sqlstate or "").startswith("PB")
         keep = "" if own else "\n\t"  # a server's own message may have several lines
         output.note(f"error: {error.message}{code}", keep)
-        if error.detail:
+        if pointed := _pointed(error):
+            for line in pointed:
+                output.note(line)
+        elif error.detail:
             output.note(f"detail: {error.detail}", keep)
         if error.hint:
             output.note(f"hint:  {error.hint}", keep)
     return True
+
+
+_PLACE = re.compile(r"TagExpression: .* at character (\d+)", re.DOTALL)
+_AROUND = 35  # characters that are shown on each side of a place
+
+
+def _pointed(error: BrokerError) -> list[str]:
+    """The text around the place that an error of a tag expression names, and below it a mark at the place."""
+    found = _PLACE.search(error.message)
+    if not (found and error.detail):
+        return []
+    from rich.cells import cell_len
+
+    place = int(found[1]) - 1
+    before = ("..." if place > _AROUND else "") + error.detail[max(place - _AROUND, 0) : place]
+    after = error.detail[place : place + _AROUND] + ("..." if len(error.detail) > place + _AROUND else "")
+    return [f"  {before}{after}", f"  {' ' * cell_len(visible(before))}^"]
 
 
 def require_packages(names: Sequence[str], extra: str) -> None:

@@ -57,6 +57,17 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
         yield stream
 
 
+def json_of(file: str, section: str) -> Any:
+    """The JSON value of a file, or this section of it if the file is a world with the section. Raises BrokerError."""
+    from broker import world
+
+    with reading(Path(file)) as stream:
+        found = world.parse_json(stream.read(), file)
+    return found.get(section, found) if isinstance(found, dict) else found
+
+
+PRESET = "preset:"
+"""Begins the name of a preset, where a command takes a file or a preset."""
 _JDL = re.compile(r"^[\[ \t]*[\w.+]+[ \t]*=", re.MULTILINE)
 """A line of a JDL, or of a submit file of HTCondor."""
 

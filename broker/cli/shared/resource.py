@@ -17,13 +17,18 @@ _EXAMPLE = """for example '{"CPUTime": 86400}'"""
 def _describe(
     *,
     resource: Annotated[
-        str | None, typer.Option(help="A resource description as JSON; the other options add to it.")
+        str | None,
+        typer.Option(help="A resource description, or a node of DiracX, as JSON; the other options add to it."),
     ] = None,
     site: Annotated[list[str] | None, typer.Option(help="Site; repeat it for several.")] = None,
     platform: Annotated[list[str] | None, typer.Option(help="Platform; repeat it for several.")] = None,
     cpu_time: Annotated[float | None, typer.Option(help="CPU time offered, in seconds (CPUTime).")] = None,
     ce: Annotated[list[str] | None, typer.Option(help="Computing element (GridCE).")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Tag; repeat it for several.")] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Attribute, such as gpu.count=1; repeat it for several."),
+    ] = None,
     processors: Annotated[int | None, typer.Option(help="Number of processors (NumberOfProcessors).")] = None,
     max_ram: Annotated[float | None, typer.Option(help="Memory in MB (MaxRAM).")] = None,
     host: Annotated[str | None, typer.Option(help="Name of the worker node (HostName).")] = None,
@@ -33,11 +38,14 @@ def _describe(
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
     from broker.errors import BadRequest
     from broker.json_text import parse
+    from broker.translate import translated_description
 
     try:
-        described = parse(resource) if resource else {}
+        described = translated_description(parse(resource)) if resource else {}
     except ValueError as error:
         raise BadRequest(f"--resource is not JSON: {error}", _EXAMPLE) from None
+    except BadRequest as error:
+        raise BadRequest(f"--resource: {error.message}", error.hint) from None
     if not isinstance(described, dict):
         raise BadRequest(f"--resource is not a JSON object: {str(resource)[:100]}", _EXAMPLE)
     options: dict[str, object] = {
@@ -51,7 +59,23 @@ def _describe(
     for key, value in options.items():
         if value is not None and value != []:
             described[key] = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if attribute:
+        given = described.get("Attributes") or {}
+        if not isinstance(given, dict):
+            raise BadRequest(f"Attributes of --resource is {str(given)[:100]}, which is not an object", _EXAMPLE)
+        described["Attributes"] = {**given, **_attributes(attribute)}
     return described
+
+
+def _attributes(given: list[str]) -> dict[str, object]:
+    """The values by name; a name that comes twice has a list of texts. The database converts the texts."""
+    values: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise typer.BadParameter(f"{text} is not NAME=VALUE, such as gpu.count=1", param_hint="--attribute")
+        values.setdefault(name, []).append(value)
+    return {name: several[0] if len(several) == 1 else several for name, several in values.items()}
 
 
 def takes_resource(command: Callable[..., None]) -> Callable[..., None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from broker.cli.shared import output
 from broker.cli.shared.output import counted
+from broker.laboratory.commands.run_failures import hanging, show_failures, show_guard, show_troubles
 from broker.operate.reading import Row
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _LINES = 24  # lines of a run without a terminal
 def watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
     """Run the simulation at the given speed, and show it live or as lines."""
     from rich.live import Live
+    from rich.text import Text
 
     begun = time.monotonic()
     every = max(1, run.minutes // run.scenario.tick // _LINES)
@@ -33,7 +35,7 @@ def watch(run: "Run", console: "Console", speed: float, seconds: float | None, p
             if live:
                 live.update(_picture(run, step, passed, console))
             elif number % every == 0:
-                console.print(f"  {_words(step)}")
+                console.print(Text(hanging(_words(step), console)))
             if seconds is not None and passed >= seconds:
                 console.print(f"stopped after {passed:.0f} s")
                 return
@@ -45,10 +47,10 @@ def _words(step: "Step") -> str:
     used, slots = sum(step.used.values()), sum(step.slots.values())
     states = step.states
     parts = [
-        f"{step.minute // 60:3}:{step.minute % 60:02}",
+        f"{step.minute // 60}:{step.minute % 60:02}",
         f"{used:,} of {slots:,} cores ({used / slots if slots else 0:.0%})",
         f"{states.get('assigned', 0) + states.get('defined', 0):,} wait for input",
-        f"{states.get('activated', 0):,} in TaskQueues", f"{states.get('running', 0):,} run",
+        f"{states.get('activated', 0):,} in TaskQueues", f"{states.get('sent', 0) + states.get('running', 0):,} run",
         f"{step.finished:,} finished", f"{step.failed:,} failed", f"{step.rebrokered:,} rebrokered", *step.troubles,
     ]  # fmt: skip
     return ", ".join(parts)
@@ -94,20 +96,23 @@ def conclude(found: Row, run: "Run", console: "Console") -> None:
     from rich.text import Text
 
     busy, waits, shares, right = found["busy"], found["waits"], found["shares"], found["resources"]
+    goals = [
+        f"1 all CPUs busy: {_percent(busy['utilisation'])} of the core hours there;"
+        f" {_percent(busy['utilisation_where_jobs_waited'])} of those for which their queue had a job",
+        f"2 short waits: median {_minutes(waits['all']['median'])}, 95 % within {_minutes(waits['all']['p95'])};"
+        f" of that in TaskQueues {_minutes(waits['in_task_queues']['median'])} and"
+        f" {_minutes(waits['in_task_queues']['p95'])}; {waits['still_waiting']['jobs']:,} wait still",
+        f"3 priorities and allocations: {_percent(shares['away'])} of the core hours went to other shares than the"
+        f" targets ask for; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
+        f"4 right resource: {_percent(right['local'])} had all input there, {_percent(right['first_queue'])} ran"
+        f" where they were sent first, {_finished(right['finished'])},"
+        f" {right['out_of_time']:,} ran out of time",
+    ]
     lines = [
         f"\n{found['jobs']:,} jobs of {found['tasks']:,} tasks in {found['hours']:g} h"
         f" ({found['jobs_an_hour']:,} an hour), simulated in {found['wall_seconds']:g} s",
         "\nPanDA's four goals",
-        f"  1 all CPUs busy: {_percent(busy['utilisation'])} of the core hours there;"
-        f" {_percent(busy['utilisation_where_jobs_waited'])} of those for which their queue had a job",
-        f"  2 short waits: median {_minutes(waits['all']['median'])}, 95 % within {_minutes(waits['all']['p95'])};"
-        f" of that in TaskQueues {_minutes(waits['in_task_queues']['median'])} and"
-        f" {_minutes(waits['in_task_queues']['p95'])}; {waits['still_waiting']['jobs']:,} wait still",
-        f"  3 priorities and allocations: {_percent(shares['away'])} of the core hours went to other shares than the"
-        f" targets ask for; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
-        f"  4 right resource: {_percent(right['local'])} had all input there, {_percent(right['first_queue'])} ran"
-        f" where they were sent first, {_finished(right['finished'])},"
-        f" {right['out_of_time']:,} ran out of time",
+        *(hanging(goal, console) for goal in goals),
     ]
     console.print(Text("\n".join(lines)))
     _bars(console, "Utilisation by site", {
@@ -128,10 +133,10 @@ def conclude(found: Row, run: "Run", console: "Console") -> None:
     })  # fmt: skip
     if found["clouds"]:
         _show_clouds(found["clouds"], console)
-    for trouble in found["troubles"]:
-        where = f" at {trouble['site']}" if trouble["site"] else ""
-        eaten = f": {trouble['jobs_failed']:,} jobs failed there" if "jobs_failed" in trouble else ""
-        console.print(Text(f"{trouble['kind']}{where}, hour {trouble['from_hour']:g} to {trouble['to_hour']:g}{eaten}"))
+    show_failures(found["failures"], console)
+    show_troubles(found["troubles"], console)
+    if found["guard"]:
+        show_guard(found["guard"], console)
     _proof(found, console)
 
 
@@ -157,13 +162,16 @@ def _proof(found: Row, console: "Console") -> None:
 
     one = found["conservation"]
     verdict = "it holds" if simulate.holds(found) else "IT DOES NOT HOLD"
-    text = (
-        f"\nNo job lost, none twice: {verdict}\n"
-        f"  {one['made']:,} made = {one['ended']:,} ended + {one['alive']:,} there; {one['doubled']} given to two"
-        f" agents, {one['parts_doubled']} parts of input with two jobs\n"
-        f"  {sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})"
-    )
-    console.print(Text(text))
+    lines = [
+        f"\nNo job lost, none twice: {verdict}",
+        hanging(
+            f"{one['made']:,} made = {one['ended']:,} ended + {one['alive']:,} there; {one['doubled']} given to two"
+            f" agents, {one['parts_doubled']} parts of input with two jobs",
+            console,
+        ),
+        hanging(f"{sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})", console),
+    ]
+    console.print(Text("\n".join(lines)))
 
 
 def _finished(part: float | None) -> str:

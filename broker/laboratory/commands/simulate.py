@@ -4,6 +4,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import forget_placement, of_new_setup, ready
 from broker.laboratory.commands.run_display import conclude, watch
+from broker.laboratory.commands.run_failures import compare
 from broker.operate.reading import Row
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ def simulate(
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of the live display.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the setup after the simulation.")] = False,
+    guard: Annotated[
+        list[str] | None,
+        typer.Option(help="Setting guard: off, watch or on; several: a run with each of them, and a comparison."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a synthetic grid with tasks, brokers, transfers, JobAgents and failures, and show its figures.
@@ -55,18 +61,25 @@ def simulate(
     """
     from broker.laboratory import simulation as simulate
 
-    chosen = simulate.named(scenario, hours=hours, queues=queues, scale=scale)
+    named = simulate.named(scenario, hours=hours, queues=queues, scale=scale)
+    chosen = {setting: replace(named, guard=setting) for setting in guard or [named.guard]}
     target = ready()
+    found: dict[str, Row] = {}
     try:
-        found = conduct(
-            target, chosen, seed=seed, speed=speed, setup=setup, folder=folder, plain=plain, keep=keep, quiet=as_json
-        )
+        for setting, one in chosen.items():
+            several = setting if len(chosen) > 1 else None
+            found[setting] = conduct(
+                target, one, seed=seed, speed=speed, setup=f"{setup}-{several}" if setup and several else setup,
+                folder=folder / several if folder and several else folder, plain=plain, keep=keep, quiet=as_json,
+            )  # fmt: skip
     except KeyboardInterrupt:
         output.note("interrupted")
         raise typer.Exit(130) from None
     if as_json:
-        output.json_out(found)
-    if not simulate.holds(found):
+        output.json_out(found if len(found) > 1 else next(iter(found.values())))
+    elif len(found) > 1:
+        compare(found)
+    if not all(simulate.holds(one) for one in found.values()):
         raise typer.Exit(1)
 
 
@@ -105,7 +118,8 @@ def conduct(
             raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
         run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
         queues = len(run.supply.queues)
-        asleep = f" ({scenario.queues - queues} more are not online)" if queues < scenario.queues else ""
+        away = scenario.queues - queues
+        asleep = f" ({away} more {'is' if away == 1 else 'are'} not online)" if away > 0 else ""
         console.print(
             f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h,"
             f" {output.counted(queues, 'queue')}{asleep} with {run.supply.cores:,} cores, setup {setup}"

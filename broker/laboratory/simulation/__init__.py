@@ -2,7 +2,8 @@
 
 Everything is synthetic except the system under test: the database takes every decision, through the public calls of an
 operator and of JobAgents. scenario.py describes a simulation, supply.py makes its grid, engine.py runs it with the
-calls of calls.py, figures.py sums up the results, files.py writes them.
+calls of calls.py, nodes.py has its worker nodes, errors.py the errors that agents report. figures.py and failed.py sum
+up the results, files.py writes them.
 """
 
 from broker.laboratory.simulation.calls import Calls

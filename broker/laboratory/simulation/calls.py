@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+import psycopg
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -14,6 +15,7 @@ from broker import world
 from broker.client.call import jsonb
 from broker.database import Connection
 from broker.laboratory.simulation.supply import Row
+from broker.operate import loops
 
 MOST = 1_000  # jobs per match
 _MANY = 5_000  # reports per call
@@ -115,6 +117,11 @@ class Calls:
         self._do("watch", "call lifecycle.watch(%s)", self.setup)
         self._do("maintain", "select from taskqueue.maintain(%s)", self.setup)
 
+    def guard(self) -> list[Row]:
+        """Do a round of the guard; return its changes."""
+        with self._timed("guard"):
+            return loops.guard(self.connection, self.setup)
+
     def match(self, resource: Row, limit: int, seed: int) -> list[tuple[int, str]]:
         """Jobs for slots, each with its attempt."""
         query = "select job_id, attempt from taskqueue.match_jobs_with_seed(%s, %s, %s, %s)"
@@ -152,17 +159,34 @@ class Calls:
             name, query, [{"job_id": job, "attempt": attempt, "status": status} for job, attempt in jobs]
         )
 
-    def finish(self, jobs: Sequence[tuple[int, str, str]]) -> dict[int, str]:
-        """End jobs, each with its outcome; return the answer for each."""
-        query = "select job_id, outcome from taskqueue.finish_jobs(%s, %s)"
-        ends = [{"job_id": job, "attempt": attempt, "outcome": outcome} for job, attempt, outcome in jobs]
-        return self._batches("finish", query, ends)
+    def finish(self, ends: Sequence[Row]) -> dict[int, str]:
+        """End jobs, as taskqueue.finish_jobs takes them; return the answer for each."""
+        return self._batches("finish", "select job_id, outcome from taskqueue.finish_jobs(%s, %s)", ends)
+
+    def release(self, job: int, attempt: str) -> str:
+        """Give a job back: released, cancelled (it was to be killed), or stale."""
+        try:
+            [(queue,)] = self._rows("release", "select taskqueue.release_job(%s, %s, %s)", self.setup, job, attempt)
+        except psycopg.Error as error:
+            if error.sqlstate != "PB003":
+                raise
+            return "stale"
+        return "released" if queue is not None else "cancelled"
 
     def _batches(self, name: str, query: str, elements: Sequence[Row]) -> dict[int, str]:
         answers: dict[int, str] = {}
         for begin in range(0, len(elements), _MANY):
             answers |= dict(self._rows(name, query, self.setup, Jsonb(elements[begin : begin + _MANY])))
         return answers
+
+    def failures(self) -> list[Row]:
+        """Failed ends by queue and class, with the retry rule and its decision."""
+        return self._dicts(
+            "failures",
+            """select site as queue, error_class as class, retry_rule as rule, count(*) as ends
+                 from monitor.job_event where setup = %s and error_class is not null
+                group by 1, 2, 3 order by 1, 2, 3""",
+        )
 
     def counts(self) -> Counter[str]:
         """Jobs by status."""

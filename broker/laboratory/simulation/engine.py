@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from broker.laboratory.simulation.calls import MOST, Calls
+from broker.laboratory.simulation.errors import ERRORS, usual
+from broker.laboratory.simulation.nodes import WorkerNodes
 from broker.laboratory.simulation.scenario import Scenario, Trouble
 from broker.laboratory.simulation.supply import Queue, Row, Supply, Task
 
@@ -20,7 +22,7 @@ _HEARTBEAT = 60  # minutes between two heartbeats of a job
 _WATCH = 5  # minutes from one run of the background work to the next
 _SPREAD = 0.3  # sigma of the lognormal of wall times and memory around the tasks' figures
 _STARTING = (1, 5)  # minutes from the match to the start
-_BLACK_HOLE = 1  # minutes that a job survives at a black hole
+_BLACK_HOLE = 1  # minutes that a job survives at a black hole; at a broken worker node it does not start
 _STREAMS = 4  # transfers at full speed on a link
 
 
@@ -34,6 +36,7 @@ class Job:
     transfer: bool
     attempt: str = ""
     queue: Queue | None = None
+    host: str = ""
     matched: float | None = None
     began: float | None = None
     lost: bool = False
@@ -97,10 +100,13 @@ class Run:
     def __post_init__(self) -> None:
         """Start without running jobs."""
         self._rng = random.Random(f"{self.seed} run")
+        # with worker nodes the same tasks arrive, whatever the guard decides
+        self._arrivals = random.Random(f"{self.seed} arrivals") if self.scenario.host_slots else self._rng
         self._events: list[tuple[float, int, str, int, str]] = []
         self._number = 0
         self._running: dict[int, Job] = {}
         self._busy: Counter[str] = Counter()
+        self.nodes = WorkerNodes(self.scenario, self.supply, self.minutes)
         self._transfers: dict[tuple[str, str], Transfer] = {}
         self._tasks: dict[int, Task] = {}
         self._empty: set[tuple[str, int]] = set()
@@ -112,9 +118,7 @@ class Run:
         self._new_input = False
         self._rented: Counter[str] = Counter()
         self._clouds = {queue.name: queue for queue in self.supply.queues if queue.cloud}
-        self._sites = [
-            self.supply.site(trouble.site) if trouble.site is not None else None for trouble in self.scenario.troubles
-        ]
+        self._sites = self.nodes.sites
 
     @property
     def minutes(self) -> int:
@@ -146,33 +150,36 @@ class Run:
                 self._new_input = False
                 if self.calls.activate():
                     self._empty.clear()
-            if minute % _WATCH < self.scenario.tick:
-                if minute:  # all jobs of a grid without running jobs would be rebrokered
-                    self.calls.watch()
-                    self._empty.clear()
-                self._states = self.calls.counts()
+            if minute and minute % _WATCH < self.scenario.tick:  # at 0 no job runs, so all would be rebrokered
+                self.calls.watch()
+                self._empty.clear()
+            if self.scenario.host_slots and self.scenario.guard != "off":
+                self.nodes.note(self.calls.guard(), minute)
             self._ask(minute)
+            if minute % _WATCH < self.scenario.tick:
+                self._states = self.calls.counts()
             if self._clouds:
                 self._rent(minute)
             yield self._note(minute)
 
     def active(self, minute: float, kind: str, site: str | None = None) -> Trouble | None:
         """The trouble of a kind at a given moment and site."""
-        part = minute / self.minutes
         for number, trouble in enumerate(self.scenario.troubles):
-            if trouble.kind == kind and self._sites[number] == site and trouble.begin <= part < trouble.end:
+            if trouble.kind == kind and self._sites[number] == site and self.nodes.active(number, minute):
                 return trouble
         return None
 
     def _trouble(self, minute: int) -> None:
         """Begin and end troubles: sites go offline and come back, links slow down and recover."""
         for number, trouble in enumerate(self.scenario.troubles):
-            active = trouble.begin <= minute / self.minutes < trouble.end
+            active = self.nodes.active(number, minute)
             if active == (number in self._awake):
                 continue
             (self._awake.add if active else self._awake.discard)(number)
             if trouble.kind == "offline":
                 self._switch(self._sites[number], "offline" if active else "online", minute)
+            elif trouble.kind == "black hole" and active and not trouble.gives_back:
+                self._break(number, minute)
             elif trouble.kind == "network":
                 factor = trouble.factor if active else 1
                 links = [
@@ -180,6 +187,14 @@ class Run:
                     for (src, dst), rate in self.supply.links.items()
                 ]
                 self.calls.load({"links": links})
+
+    def _break(self, number: int, minute: int) -> None:
+        """Let the running jobs of the worker nodes of a black hole fail."""
+        for job in self._running.values():
+            if job.queue and (job.queue.name, job.host) in self.nodes.broken[number]:
+                job.fate, job.reason = "failed", "black hole"
+                self.nodes.ran[number] += 1
+                self._plan(minute + _BLACK_HOLE, "end", job)
 
     def _switch(self, site: str | None, status: str, minute: int) -> None:
         """Set the status of a site's queues. When a site goes offline, its agents die silently with their jobs."""
@@ -197,9 +212,9 @@ class Run:
         self._due += self.scenario.load * self.scenario.tick / 60 if minute else 0
         arriving: list[Task] = []
         while self._due > 0 and any(self.supply.arrivals.values()):
-            task = self.supply.task(self._rng)
+            task = self.supply.task(self._arrivals)
             # the time to the next task is drawn around the time for which this task keeps the cores busy
-            self._due -= task.core_hours / self.supply.cores * self._rng.expovariate(1)
+            self._due -= task.core_hours / self.supply.cores * self._arrivals.expovariate(1)
             arriving.append(task)
         if arriving:
             self._tasks |= {task.row["id"]: task for task in arriving}
@@ -265,23 +280,34 @@ class Run:
 
     def _ask(self, minute: int) -> None:
         """Let agents with free slots ask, site after site, in random order; remaining slots ask together. An agent
-        that found nothing asks again only after jobs came into TaskQueues.
+        that found nothing asks again only after jobs came into TaskQueues. That it found nothing holds for all worker
+        nodes of the queue, unless it is refused.
         """
         for queue in self._rng.sample(self.supply.queues, len(self.supply.queues)):
             if queue.cloud or self.active(minute, "offline", queue.site):
                 continue
-            free = queue.cores - self._busy[queue.name]
-            while free > 0 and (queue.name, slot := min(queue.slot, free)) not in self._empty:
-                resource = {
-                    "Site": queue.name, "CPUTime": 10_000_000, "NumberOfProcessors": slot,
-                    "MaxRAM": round(queue.memory * slot / queue.slot),
-                }  # fmt: skip
-                wanted = min(free // slot, MOST)
-                taken = self.calls.match(resource, wanted, self._rng.getrandbits(40))
-                for job_id, attempt in taken:
-                    free -= self._take(job_id, attempt, queue, minute)
-                if len(taken) < wanted:
-                    self._empty.add((queue.name, slot))
+            hosts = list(self.nodes.cores[queue.name].items())
+            for host, cores in self._rng.sample(hosts, len(hosts)) if queue.host_cores else hosts:
+                self._ask_from(queue, host, cores, minute)
+
+    def _ask_from(self, queue: Queue, host: str, cores: int, minute: int) -> None:
+        """Let the free slots of a worker node ask."""
+        free = cores - self.nodes.busy[queue.name, host]
+        quarantine = self.nodes.refused(queue.name, host)
+        while free > 0 and (queue.name, slot := min(queue.slot, free)) not in self._empty:
+            resource = {
+                "Site": queue.name, "CPUTime": 10_000_000, "NumberOfProcessors": slot,
+                "MaxRAM": round(queue.memory * slot / queue.slot), **({"HostName": host} if host else {}),
+            }  # fmt: skip
+            wanted = min(free // slot, MOST)
+            taken = self.calls.match(resource, wanted, self._rng.getrandbits(40))
+            for job_id, attempt in taken:
+                free -= self._take(job_id, attempt, queue, minute, host)
+            if quarantine:
+                quarantine.probes += len(taken)
+                return
+            if len(taken) < wanted:
+                self._empty.add((queue.name, slot))
 
     def _live(self) -> list[Row]:
         return [one for one in self.calls.instances() if one["state"] != "released"] if self._clouds else []
@@ -307,14 +333,16 @@ class Run:
                 for job_id, attempt in self.calls.match_placed(one["instance_id"]):
                     self._take(job_id, attempt, queue, minute)
 
-    def _take(self, job_id: int, attempt: str, queue: Queue, minute: int) -> int:
+    def _take(self, job_id: int, attempt: str, queue: Queue, minute: int, host: str = "") -> int:
         """Give a job to an agent, and draw its fate now."""
         job = self.jobs[job_id]
         self.doubled += job_id in self._running
         job.queue, job.attempt, job.matched, job.began, job.lost = queue, attempt, minute, None, False
+        job.host = host
         job.matches += 1
         self._running[job_id] = job
         self._busy[queue.name] += job.cores
+        self.nodes.busy[queue.name, host] += job.cores
         rng = self._rng
         hours = job.task.seconds(float(job.row["events"] or 0), job.cores, queue.power) / 3600
         hours *= rng.lognormvariate(0, _SPREAD)
@@ -323,17 +351,21 @@ class Run:
         job.fate, job.reason = "finished", ""
         failing = self.active(minute, "failing", queue.site)
         chance = rng.random()
-        if self.active(minute, "black hole", queue.site):
-            job.fate, job.reason, end = "failed", "black hole", start + _BLACK_HOLE
+        starts = True
+        if hole := self.nodes.hole(minute, queue, host):
+            starts = not (hole.hosts or hole.gives_back)
+            job.fate, job.reason = "released" if hole.gives_back else "failed", "black hole"
+            end = (start if starts else minute) + _BLACK_HOLE
         elif chance < (failing.factor if failing else self.scenario.failing):
-            job.fate, job.reason, end = "failed", "error", start + (end - start) * rng.random()
+            reason = "storage" if failing else usual(chance / self.scenario.failing)
+            job.fate, job.reason, end = "failed", reason, start + (end - start) * rng.random()
         elif queue.hours and end - start > queue.hours * 60:
             job.fate, job.reason, end = "failed", "out of time", start + queue.hours * 60
         elif chance > 1 - self.scenario.silent:
             job.fate, job.reason, end = "lost", "agent died", start + (end - start) * rng.random()
         elif chance > 1 - self.scenario.silent - self.scenario.unstarted:
-            job.fate, job.reason, end = "lost", "agent never started", start
-        if job.reason != "agent never started":
+            job.fate, job.reason, end, starts = "lost", "agent never started", start, False
+        if starts:
             self._plan(start, "start", job)
         self._plan(end, "end", job)
         return job.cores
@@ -345,26 +377,30 @@ class Run:
     def _happen(self, minute: int) -> None:
         """Carry out the due starts, heartbeats and ends. An agent stops if its job is to be killed or its lease is
         gone."""
-        due: dict[str, list[Job]] = {"start": [], "beat": [], "end": []}
+        due: dict[str, dict[int, Job]] = {"start": {}, "beat": {}, "end": {}}
         while self._events and self._events[0][0] <= minute:
             _, _, what, job_id, attempt = heapq.heappop(self._events)
             job = self._running.get(job_id)
             if job and job.attempt == attempt:
-                due[what].append(job)
+                due[what][job_id] = job
         for what, status in (("start", "running"), ("beat", None)):
             if not due[what]:
                 continue
-            answers = self.calls.report([(job.id, job.attempt) for job in due[what]], status)
-            for job in due[what]:
+            answers = self.calls.report([(job.id, job.attempt) for job in due[what].values()], status)
+            for job in due[what].values():
                 self.answers[f"{what}: {answers[job.id]}"] += 1
                 if answers[job.id] != "continue":
                     self._leave(job, minute, "stopped")
                     continue
                 job.began = minute if what == "start" else job.began
                 self._plan(minute + _HEARTBEAT, "beat", job)
-        ends = [job for job in due["end"] if job.id in self._running]
-        saying = [job for job in ends if job.fate != "lost"]
-        answers = self.calls.finish([(job.id, job.attempt, job.fate) for job in saying]) if saying else {}
+        ends = [job for job in due["end"].values() if job.id in self._running]
+        saying = [job for job in ends if job.fate in ("finished", "failed")]
+        answers = self.calls.finish([_end(job) for job in saying]) if saying else {}
+        for job in ends:
+            if job.fate == "released":
+                answers[job.id] = self.calls.release(job.id, job.attempt)
+                self._empty = {(queue, slot) for queue, slot in self._empty if queue != job.row["queue"]}
         for job in ends:
             if job.fate != "lost":
                 self.answers[f"end: {answers[job.id]}"] += 1
@@ -375,6 +411,7 @@ class Run:
         del self._running[job.id]
         if job.queue:
             self._busy[job.queue.name] -= job.cores
+            self.nodes.busy[job.queue.name, job.host] -= job.cores
             self.ends[job.queue.site, how, job.reason] += 1
         job.lost = how == "lost"
         job.core_minutes += (minute - (job.matched or 0)) * job.cores
@@ -395,6 +432,10 @@ class Run:
             slots[queue.site] += there
         for gshare, cores in by_share.items():
             self.share_minutes[gshare] += cores * self.scenario.tick
+        if self.scenario.host_slots:
+            self.nodes.look(minute, self._empty, {
+                (job.queue.name, job.host) for job in self._running.values() if job.queue and job.reason == "black hole"
+            })  # fmt: skip
         ended: Counter[str] = Counter()
         for (_, how, _), number in self.ends.items():
             ended[how] += number
@@ -406,3 +447,9 @@ class Run:
         )  # fmt: skip
         self.steps.append(step)
         return step
+
+
+def _end(job: Job) -> Row:
+    """The end of a job as its agent reports it."""
+    end: Row = {"job_id": job.id, "attempt": job.attempt, "outcome": job.fate}
+    return end | {"error": ERRORS[job.reason]} if job.fate == "failed" else end

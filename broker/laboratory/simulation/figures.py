@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
+from broker.laboratory.simulation import failed
 from broker.laboratory.simulation.engine import BEGIN, Run
 from broker.laboratory.simulation.supply import Row
 
@@ -27,6 +28,7 @@ def figures(run: Run) -> Row:
         "jobs_an_hour": round(len(rows) / (max(run.over, run.scenario.tick) / 60)), "busy": _busy(run, waiting),
         "waits": _waits(run, rows), "shares": _shares(run, rows), "resources": _resources(run, rows),
         "sites": _sites(run, waiting), "clouds": _clouds(run), "troubles": _troubles(run),
+        "failures": failed.failures(run, rows), "guard": failed.guard(run),
         "conservation": _conservation(run, rows, faults),
     }  # fmt: skip
 
@@ -245,7 +247,7 @@ def _clouds(run: Run) -> Row | None:
 def _troubles(run: Run) -> list[Row]:
     """Each trouble, and the jobs that ended at its site during it."""
     found: list[Row] = []
-    for trouble in run.scenario.troubles:
+    for number, trouble in enumerate(run.scenario.troubles):
         begin, end = trouble.begin * run.minutes, trouble.end * run.minutes
         site = run.supply.site(trouble.site) if trouble.site is not None else None
         row: Row = {
@@ -255,9 +257,7 @@ def _troubles(run: Run) -> list[Row]:
             steps = [step for step in run.steps if begin <= step.minute < end]
             row["core_hours_used"] = round(sum(step.used[site] for step in steps) * run.scenario.tick / 60)
         if trouble.kind == "black hole":
-            eaten = sum(number for (at, _, reason), number in run.ends.items() if at == site and reason == "black hole")
-            failed = sum(number for (_, how, _), number in run.ends.items() if how == "failed")
-            row |= {"jobs_failed": eaten, "part_of_all_failed": _part(eaten, failed)}
+            row |= failed.hole(run, number)
         found.append(row)
     return found
 
@@ -267,7 +267,11 @@ def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> R
     counts are right."""
     states = Counter(row["status"] for row in rows)
     alive = sum(number for status, number in states.items() if status not in ENDS)
-    parts = Counter((row["task_id"], row["number"]) for row in rows if row["status"] != "closed")
+    parts = Counter(
+        (row["task_id"], row["number"])
+        for row in rows
+        if row["status"] != "closed" and not (row["status"] == "failed" and row["rebrokered"])  # its part went back
+    )
     counted = run.calls.counts()
     held = {row["job_id"] for row in rows if row["status"] in ("sent", "starting", "running")}
     return {

@@ -9,11 +9,22 @@ from typing import Any
 from broker.errors import BadRequest
 
 KINDS = ("offline", "black hole", "network", "failing")
+GUARDS = ("off", "watch", "on")
 
 _SHARES = {
     "MC Default": 40.0, "Group production": 12.0, "Reprocessing default": 15.0, "Heavy Ion": 6.0, "Upgrade": 5.0,
     "Validation": 3.0, "Express": 4.0, "User Analysis": 12.0, "Group Analysis": 2.0, "Express Analysis": 1.0,
 }  # fmt: skip
+
+# examples of the how-to page about failed jobs
+_RETRIES: tuple[Mapping[str, Any], ...] = (
+    {"position": 10, "name": "bad-options", "classes": ["payload", "input"], "decision": "fail"},
+    {"position": 20, "name": "more-memory", "classes": ["memory"], "failures_to": 3, "decision": "retry",
+     "memory_factor": 1.5},
+    {"position": 30, "name": "other-queue", "classes": ["infrastructure"], "failures_to": 3, "decision": "retry",
+     "elsewhere": "site"},
+    {"position": 40, "name": "site-trouble", "failures_to": 2, "decision": "later", "delay": 1800},
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,7 +32,8 @@ class Trouble:
     """A disturbance between two moments, each a fraction of the run (0 to 1). offline: a site's queues go offline and
     its agents die with their jobs. black hole: jobs at a site fail after a minute. failing: jobs at a site fail with
     the probability `factor`. network: links keep `factor` of their throughput. site: its name, or its rank by cores (1
-    = the largest); none for the network.
+    = the largest); none for the network. hosts: number of worker nodes of the site that are black holes; 0 = the whole
+    site. gives_back: a black hole gives its jobs back after a minute.
     """
 
     kind: str
@@ -29,6 +41,8 @@ class Trouble:
     end: float
     site: int | str | None = None
     factor: float = 0.1
+    hosts: int = 0
+    gives_back: bool = False
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -42,6 +56,13 @@ class Trouble:
             raise BadRequest(f"site of {self.kind} is {self.site}", "name a site or its rank; none for the network")
         if not 0 < self.factor <= 1:
             raise BadRequest(f"factor of {self.kind} is {self.factor}", "it is above 0 and at most 1")
+        if isinstance(self.hosts, bool) or not isinstance(self.hosts, int) or self.hosts < 0:
+            raise BadRequest(f"hosts of {self.kind} is {self.hosts!r}", "it is a number of worker nodes, 0 or more")
+        if not isinstance(self.gives_back, bool):
+            raise BadRequest(f"gives_back of {self.kind} is {self.gives_back!r}", "it is true or false")
+        for name in ("hosts", "gives_back"):
+            if self.kind != "black hole" and getattr(self, name):
+                raise BadRequest(f"{name} of {self.kind} is {getattr(self, name)}", "only a black hole has this key")
 
 
 @dataclass(frozen=True)
@@ -57,7 +78,9 @@ class Scenario:
     clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs. boot:
     minutes from the request of an instance to its first request for jobs. profile: decides in the setup, and its base
     sets the timeouts; None: documented. trial: profile that decides trial_share of the tasks in a trial; None: no
-    trial.
+    trial. host_slots: slots of a worker node; 0: no worker nodes, all slots of a queue ask together. guard: the setting
+    guard of the setup, if there are worker nodes: off, watch or on. retry_rules: as taskqueue.set_retry_rules takes
+    them.
     """
 
     name: str = "calm"
@@ -83,6 +106,9 @@ class Scenario:
     shares: Mapping[str, float] = field(default_factory=lambda: dict(_SHARES))
     demand: Mapping[str, float] = field(default_factory=dict)
     troubles: tuple[Trouble, ...] = ()
+    host_slots: int = 0
+    guard: str = "watch"
+    retry_rules: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -96,9 +122,10 @@ class Scenario:
         for name in ("user_part", "failing", "silent", "unstarted"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadRequest(f"{name} of the scenario is {getattr(self, name)}", "it is a part, 0 to 1")
-        for name in ("backlog", "clouds", "boot"):
+        for name in ("backlog", "clouds", "boot", "host_slots"):
             if getattr(self, name) < 0:
                 raise BadRequest(f"{name} of the scenario is {getattr(self, name)}", "it is 0 or more")
+        self._require_nodes()
         if not self.shares or min(self.shares.values()) <= 0:
             said = ", ".join(f"{share} = {target}" for share, target in self.shares.items()) or "none"
             raise BadRequest(
@@ -109,6 +136,14 @@ class Scenario:
                 raise BadRequest(f"demand of {share!r}, which is not a share", f"shares are {', '.join(self.shares)}")
             if factor < 0:
                 raise BadRequest(f"demand of {share} is {factor}", "a factor, 0 or more")
+
+    def _require_nodes(self) -> None:
+        if self.guard not in GUARDS:
+            raise BadRequest(f"guard of the scenario is {self.guard!r}", f"it is {', '.join(GUARDS)}")
+        if not self.host_slots and (self.guard == "on" or any(trouble.hosts for trouble in self.troubles)):
+            raise BadRequest(
+                "the scenario has no worker nodes", "host_slots is the number of slots of a worker node, such as 8"
+            )
 
 
 PRESETS = {
@@ -122,16 +157,19 @@ PRESETS = {
         unstarted=0.01,
         demand={"MC Default": 2},
         troubles=(
-            Trouble("failing", 0.1, 0.9, site=4, factor=0.3), Trouble("black hole", 0.25, 0.6, site=2),
+            Trouble("failing", 0.1, 0.9, site=4, factor=0.3), Trouble("black hole", 0.25, 0.6, site=2, hosts=1),
             Trouble("network", 0.3, 0.6, factor=0.1), Trouble("offline", 0.4, 0.8, site=1),
         ),
+        host_slots=8,
+        retry_rules=_RETRIES,
     ),
 }  # fmt: skip
 
 
 def named(name: str, **changes: Any) -> Scenario:
     """A preset, or a scenario of a TOML file: keys are the fields of Scenario and `from`, a preset that it changes;
-    `[shares]`, `[demand]` and `[[trouble]]` are tables. Changes that are None are ignored. Raises BadRequest."""
+    `[shares]`, `[demand]`, `[[trouble]]` and `[[retry_rules]]` are tables. Changes that are None are ignored. Raises
+    BadRequest."""
     made = PRESETS.get(name) or _read(Path(name))
     return replace(made, **{key: value for key, value in changes.items() if value is not None})
 
@@ -154,6 +192,8 @@ def _read(path: Path) -> Scenario:
     try:
         if troubles is not None:
             given["troubles"] = tuple(_trouble(number, one) for number, one in enumerate(troubles, 1))
+        if "retry_rules" in given:
+            given["retry_rules"] = tuple(given["retry_rules"])
         return replace(PRESETS[base], **{"name": path.stem, **given})
     except (TypeError, AttributeError) as error:
         raise BadRequest(f"scenario {path} does not fit: {error}", hint) from None

@@ -36,6 +36,16 @@ class Queue:
     memory: float
     hours: float
     cloud: bool = False
+    host_cores: int = 0
+
+    @property
+    def hosts(self) -> Mapping[str, int]:
+        """The cores of each worker node; without worker nodes, the nameless part has all cores."""
+        if not self.host_cores:
+            return {"": self.cores}
+        full, rest = divmod(self.cores, self.host_cores)
+        sizes = [self.host_cores] * full + [rest] * bool(rest)
+        return {f"wn{number:03}": size for number, size in enumerate(sizes, 1)}
 
 
 @dataclass(frozen=True)
@@ -138,9 +148,18 @@ def make(scenario: Scenario, seed: int, setup: str) -> Supply:
     for name in clouds:
         world["queues"][name]["resource_type"] = "cloud"
     world["instance_types"] = catalogue.shipped_types() if clouds else {}
+    if scenario.host_slots:
+        world["task_queue_settings"] = world.get("task_queue_settings", {}) | {"guard": scenario.guard}
+    if scenario.retry_rules:
+        world["retry_rules"] = list(scenario.retry_rules)
     return Supply(
         world=world,
-        queues=[replace(queue, cloud=queue.name in clouds) for queue in queues],
+        queues=[
+            replace(queue, cloud=True)
+            if queue.name in clouds
+            else replace(queue, host_cores=scenario.host_slots * queue.slot)
+            for queue in queues
+        ],
         pool=pool,
         arrivals=arrivals,
         datasets={name: _dataset(row, storages) for name, row in world["datasets"].items() if row["replicas"]},

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from broker.acts import CANCEL_JOBS
 from broker.service import bodies
 from broker.service.adapters import facts
-from broker.service.adapters.dirac.jobs import give_back, states_of
+from broker.service.adapters.dirac.jobs import reschedule, states_of
 from broker.service.bodies import JSON
 from broker.service.calls import Row
 from broker.service.endpoint import Adapter, Call, Endpoint
@@ -353,7 +353,7 @@ def _asked(job: int, given: Any) -> Asked:
     end = next((number for number, update in enumerate(updates) if update.status in _LASTING), None)
     counts = named[-1] if end is None else updates[end].status
     run: facts.Facts = {}
-    if end is not None and counts == "Failed":
+    if end is not None and counts in ("Failed", _RETURNED):
         run = facts.of_failure((update.minor_status, update.application_status) for update in updates[: end + 1])
     return Asked(found[-1][0], counts, wrong.detail if wrong else None, run)
 
@@ -367,12 +367,12 @@ async def _of_agent(call: Call, job: int, asked: Asked) -> str | None:
         return None if outcome not in ("stale", "refused") else reason
     if status == _RETURNED:
         try:
-            verdict, reason = await give_back(call, job)
+            verdict, reason = await reschedule(call, job, asked.run)
         except Problem as problem:
             if problem.status >= 500:
                 raise
             return problem.detail
-        return None if verdict == "returned" else reason
+        return None if verdict not in ("stale", "refused") else reason
     if status is not None and status not in _REPORTED:
         return f"an agent does not set {status}"
     state = None if status is None else _REPORTED[status]

@@ -1,10 +1,10 @@
-"""Changes that pages ask for: settings, limits, configuration, parameters of rules."""
+"""Changes that pages ask for: settings, limits, quarantines, configuration, parameters of rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, LiteralString
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from broker import acts
 from broker.json_text import json_text, parse_or_text
@@ -12,6 +12,7 @@ from broker.service.endpoint import Call
 from broker.service.pages.action import Action, Field, Statement, Thing
 from broker.service.pages.details import one
 from broker.service.pages.frame import table
+from broker.service.pages.words import moment
 from broker.service.problems import Problem
 
 NEWEST: LiteralString = """
@@ -55,6 +56,13 @@ _RULE: LiteralString = """
               from jsonb_object_keys(r.parameters) k) as parameters
       from brokerage.rule_in_force r join monitor.profile p on p.profile = r.profile
      where r.profile = %s and r.algorithm = %s and r.rule = %s
+"""
+_QUARANTINE: LiteralString = """
+    select coalesce(u.site, g.site) as page, g.name, q.state, q.made_by, q.since, q.why
+      from (select n.site, n.kind, case n.kind when 'host' then lower(n.name collate "C") else n.name end as name
+              from (values (%s::text, %s::text, %s::text)) n (site, kind, name)) g
+      left join monitor.queue u on u.setup = %s and u.queue = g.site
+      left join monitor.quarantine q on q.setup = %s and q.kind = g.kind and q.site = g.site and q.name = g.name
 """
 _TRUTHS = ("true", "false")
 _NOT_SET = "not set"
@@ -136,6 +144,41 @@ async def _new_limit(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     )  # fmt: skip
 
 
+async def _quarantine(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """A quarantine at a site, which may already exist."""
+    of = of.strip()
+    kind, name = given.get("kind", "host").strip(), given.get("name", "").strip() or None
+    named = name if name or kind != "site" else of
+    [known] = await table(call, _QUARANTINE, of, kind, named, call.setup, call.setup)
+    named = known["name"]
+
+    def write(typed: Mapping[str, str]) -> Statement:
+        return acts.SET_QUARANTINE.statement, [call.setup, kind, of, name, typed["why"]]
+
+    before = None if known["why"] is None else {"kind": kind, "name": name or "", "why": known["why"]}
+    return Thing(
+        f"at {of}", "quarantine", _noted([kind, of, named]), write, f"/sites/{quote(known['page'])}",
+        (
+            Field("kind", "Kind", "host", ("host", "ce", "site")), Field("name", "Name; empty for a site"),
+            Field("why", acts.SET_QUARANTINE.arguments["why"]),
+        ), before=before,
+    )  # fmt: skip
+
+
+async def _no_quarantine(call: Call, of: str, given: Mapping[str, str]) -> Thing:
+    """The lift of a quarantine, named as by details.quarantine_key."""
+    kind, site, name = (unquote(part) for part in f"{of}//".split("/")[:3])
+    [known] = await table(call, _QUARANTINE, site, kind, name, call.setup, call.setup)
+    before = {"why": one([known] if known["why"] is not None else [], "quarantine", of)["why"]}
+    at = f" at {site}" if site and kind != "site" else ""
+    values: list[object] = [call.setup, kind, site, name]
+    return Thing(
+        f"{kind} {name}{at}", "quarantine", _noted([kind, site, known["name"]]),
+        lambda _: (acts.LIFT_QUARANTINE.statement, values), f"/quarantines?site={quote(site, safe='')}",
+        facts=(("State", known["state"]), ("By", known["made_by"]), ("Since", moment(known["since"]))), before=before,
+    )  # fmt: skip
+
+
 async def _key(call: Call, of: str, given: Mapping[str, str]) -> Thing:
     """A key of the configuration, named KEY or component:KEY."""
     of = of.strip()
@@ -192,7 +235,7 @@ async def _parameter(call: Call, of: str, given: Mapping[str, str]) -> Thing:
 
 
 def _noted(key: Sequence[str | None]) -> str:
-    """The name of a limit in monitor.change."""
+    """The name of a limit or a quarantine in monitor.change."""
     return " ".join(part for part in key if part is not None)
 
 
@@ -224,6 +267,8 @@ CHANGES: Mapping[str, Action] = {
     "set-limit": Action("Change the limit {}", acts.SET_LIMIT, thing=_limit),
     "remove-limit": Action("Remove the limit {}", acts.CLEAR_LIMIT, thing=_no_limit),
     "add-limit": Action("Set a limit {}", acts.SET_LIMIT, numbered=False, thing=_new_limit),
+    "set-quarantine": Action("Set a quarantine {}", acts.SET_QUARANTINE, numbered=False, thing=_quarantine),
+    "lift-quarantine": Action("Lift the quarantine of {}", acts.LIFT_QUARANTINE, numbered=False, thing=_no_quarantine),
     "set-key": Action("Set configuration {}", acts.SET_KEY, numbered=False, thing=_key),
     "unset-key": Action("Remove configuration {}", acts.UNSET_KEY, numbered=False, thing=_no_key),
     "set-parameter": Action("Change a parameter {}", acts.SET_PARAMETER, numbered=False, thing=_parameter),

@@ -2,10 +2,13 @@
 
 from asyncio import gather
 from typing import Any, LiteralString
+from urllib.parse import quote
 
 import msgspec
+from starlette.responses import Response
 
-from broker.service import searches
+from broker.operate.reading import RETRY_EXPLANATION
+from broker.service import pages, searches
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import chart
@@ -21,13 +24,18 @@ _EVENT = {
 _FACTS = {
     "host": "Host", "error_class": "Class", "error_text": "Error", "cpu_used": "CPU time (s)",
     "wall_used": "Wall time (s)", "ram_used": "Memory (MB)", "cores_used": "Cores",
+    "retry_rule": "Retry rule", "passive_rule": "Passive rule",
 }  # fmt: skip
 """Headings of facts of the end of a run, which are shown if they are known."""
 _WAITING: LiteralString = """
     select w.reason, w.meaning, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
 """
-_REQUIREMENTS: LiteralString = "select j.requirements from monitor.job j where j.setup = %s and j.job_id = %s"
+_REQUIREMENTS: LiteralString = """
+    select taskqueue.requirements_in_words(j.requirements) as requirements, j.not_before
+      from monitor.job j where j.setup = %s and j.job_id = %s
+"""
+_BACK: LiteralString = "select b.retry_at from monitor.brokered_job b where b.setup = %s and b.job_id = %s"
 _LEASE: LiteralString = """
     select l.attempt, l.state, l.site, l.grid_ce, l.host, l.matched_at, l.heard_at, l.expires_at, l.expired,
            l.kill_reason, l.subject, l.error_text
@@ -35,7 +43,7 @@ _LEASE: LiteralString = """
 """
 _EVENTS: LiteralString = """
     select e.at, e.event, e.attempt, e.site, e.grid_ce, e.host, e.subject, e.error_class, e.error_text, e.cpu_used,
-           e.wall_used, e.ram_used, e.cores_used
+           e.wall_used, e.ram_used, e.cores_used, e.retry_rule, e.passive_rule
       from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt
 """
 _HISTORY: LiteralString = """
@@ -51,8 +59,14 @@ _FIRST_JOB: LiteralString = """
 """
 _SITE: LiteralString = """
     select s.site, s.status, s.queues, s.online, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
-           s.pilots_seen, exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site) as is_queue
+           s.pilots_seen, s.quarantined, s.quarantine,
+           exists (select from monitor.queue q where q.setup = s.setup and q.queue = s.site) as is_queue
       from monitor.site s where s.setup = %s and s.site = %s
+"""
+# Jobs of tasks have the queue as the site of their leases, and lists lead to it.
+_SITE_OF_QUEUE: LiteralString = """
+    select s.site from monitor.queue q join monitor.site s on s.setup = q.setup and s.site = q.site
+     where q.setup = %s and q.queue = %s
 """
 # Waiting jobs of a site come from the last counts of the loop summarize, and for PanDA queues from their own counts:
 # the view of sites would count all TaskQueues again.
@@ -79,7 +93,9 @@ _SITES: LiteralString = """
     )
     select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0) as waiting, s.starting, s.running,
            s.running_cores, s.limits, s.limits_reached, s.pilots_seen, round(g.jobs)::bigint as finished,
-           round(b.jobs)::bigint as failed, m.class
+           round(b.jobs)::bigint as failed, m.class,
+           concat_ws(', ', case s.quarantine when 'refused' then 'whole site' else s.quarantine end,
+                     nullif(s.quarantined - (s.quarantine is not distinct from 'refused')::int, 0)) as quarantines
       from monitor.site s
       left join listed w on w.site = s.site
       left join ended g on g.site = s.site and g.number = 1
@@ -108,6 +124,25 @@ _HOSTS_AT: LiteralString = """
     select f.host, f.class, f.jobs, f.last_at, f.example as job_id, f.text
       from history.failures(%s, null, '{host,class}', jsonb_build_object('site', %s::text), 10) f
 """
+_QUARANTINES_AT: LiteralString = """
+    select q.kind, q.site, q.name, q.state, q.made_by, q.since, q.why, q.next_probe_at, q.probe_job_id, q.probed_at
+      from monitor.quarantine q
+      left join monitor.queue u on u.setup = q.setup and u.queue = q.site
+     where q.setup = %s and coalesce(u.site, q.site) = %s
+     order by array_position('{site,ce,host}', q.kind), q.state, q.since desc, q.name limit %s
+"""
+_HEALTH_AT: LiteralString = """
+    select h.site, h.host, h.score, h.ends, h.failures, h.usual, h.changed_at,
+           exists (select from monitor.quarantine q
+                    where q.setup = h.setup and q.kind = 'host' and q.site = h.site and q.name = h.host
+                      and q.state = 'refused') as is_refused
+      from monitor.host_health h
+      left join monitor.queue u on u.setup = h.setup and u.queue = h.site
+     where h.setup = %s and coalesce(u.site, h.site) = %s and h.score > 0
+     order by h.score desc, h.host limit 10
+"""
+_QUARANTINES = 50
+"""Maximal number of quarantines on the page of a site."""
 _CHARTS_OF_SITE = (
     ("Ends, by outcome", "jobs a minute", "ends_at_site", "outcome"),
     ("Failures, by class", "jobs a minute", "failures", "class"),
@@ -120,13 +155,15 @@ _CHARTS_OF_SITE = (
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
-    found, asked, waiting, leases, events, history = await gather(
+    found, asked, waiting, leases, events, retry, history, back = await gather(
         searches.row(call, "jobs", number),
         table(call, _REQUIREMENTS, setup, number),
         table(call, _WAITING, setup, number),
         table(call, _LEASE, setup, number),
         table(call, _EVENTS, setup, number),
+        table(call, RETRY_EXPLANATION, setup, number),
         table(call, _HISTORY, setup, number),
+        table(call, _BACK, setup, number),
     )
     known = one(found, "job", number)
     why = await _why(call, number) if waiting else []
@@ -136,7 +173,9 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
             name: words for name, words in _FACTS.items() if any(row[name] is not None for row in events)
         },
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
-        "events": events, "history": history,
+        "events": events, "history": history, "retry": retry, "not_before": asked[0]["not_before"] if asked else None,
+        "retry_at": back[0]["retry_at"] if back else None,
+        "decided": next((row["retry_rule"] for row in reversed(events) if row["event"] == "failed"), None),
     }  # fmt: skip
 
 
@@ -148,10 +187,14 @@ async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
     """A TaskQueue: its requirements, and the reason why no resource takes its first job."""
     setup, number = call.setup, call.number("task_queue_id")
     known = one(await searches.row(call, "task_queues", number), "TaskQueue", number)
-    known["requirements"] = msgspec.json.decode(known["requirements"])
+    asked = msgspec.json.encode(known["requirements"]).decode()
+    [words] = await call.rows("select taskqueue.requirements_in_words(%s::jsonb)", asked)
     first = await table(call, _FIRST_JOB, setup, number)
     why = await _why(call, first[0]["job_id"]) if first else []
-    return "task_queue", {"queue": known, "first": first[0] if first else None, "why": why}
+    return "task_queue", {
+        "queue": known, "requirements": msgspec.json.decode(words[0]), "first": first[0] if first else None,
+        "why": why,
+    }  # fmt: skip
 
 
 async def queue(call: Call) -> tuple[str, dict[str, Any]]:
@@ -170,8 +213,8 @@ async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     return "sites", {"sites": await table(call, _SITES, *[call.setup] * 6)}
 
 
-async def site(call: Call) -> tuple[str, dict[str, Any]]:
-    """A site: its waiting, running and ended jobs, its limits and its queues."""
+async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
+    """A site: its waiting, running and ended jobs, its limits and its queues. For a PanDA queue, lead to its site."""
     setup, name = call.setup, call.request.path_params["site"]
     since = span_of(call, "1d")
     tables = gather(
@@ -181,10 +224,17 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         table(call, _LIMITS, setup, name),
         table(call, _FAILURES_AT, setup, name),
         table(call, _HOSTS_AT, setup, name),
+        table(call, _QUARANTINES_AT, setup, name, _QUARANTINES + 1),
+        table(call, _HEALTH_AT, setup, name),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
-    (found, waiting, queues, limits, failures, hosts), sampled, alerts = await gather(tables, over_time, firing(call))
+    found_of_all, sampled, alerts = await gather(tables, over_time, firing(call))
+    found, waiting, queues, limits, failures, hosts, quarantines, health = found_of_all
+    if not found and (queue := await table(call, _SITE_OF_QUEUE, setup, name)):
+        return pages.redirect(f"/setups/{quote(setup, safe='')}/sites/{quote(queue[0]['site'])}")
     known = one(found, "site", name)
+    for row in quarantines:
+        row["key"] = quarantine_key(row["kind"], row["site"], row["name"])
     known["waiting"] = sum(row["waiting"] for row in queues)
     if not known["is_queue"]:
         known["waiting"] += sum(row["jobs"] for row in waiting)
@@ -193,7 +243,14 @@ async def site(call: Call) -> tuple[str, dict[str, Any]]:
         "site": known, "since": since, "spans": list(SPANS),
         "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, sampled, strict=True)],
         "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
+        "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
+        "health": health,
     }  # fmt: skip
+
+
+def quarantine_key(kind: str, site: str, name: str) -> str:
+    """The name of a quarantine in an address."""
+    return "/".join(quote(part, safe="") for part in (kind, site, name))
 
 
 def one(rows: list[dict[str, Any]], kind: str, name: object) -> dict[str, Any]:

@@ -23,9 +23,9 @@ BASE = "/setups/{setup}"
 PAGES = (
     ("", "Overview"), ("/task-queues", "TaskQueues"), ("/jobs", "Jobs"), ("/leases", "Leases"),
     ("/failures", "Failures"), ("/use", "Use"), ("/tasks", "Tasks"), ("/queues", "Queues"), ("/sites", "Sites"),
-    ("/limits", "Limits"), ("/runs", "Runs"), ("/instances", "Instances"), ("/shares", "Shares"),
-    ("/history", "History"), ("/what-if", "What if"), ("/alerts", "Alerts"),
-    ("/health", "Health"), ("/settings", "Settings"),
+    ("/attributes", "Attributes"), ("/limits", "Limits"), ("/quarantines", "Quarantines"), ("/runs", "Runs"),
+    ("/instances", "Instances"), ("/shares", "Shares"), ("/history", "History"), ("/what-if", "What if"),
+    ("/alerts", "Alerts"), ("/health", "Health"), ("/settings", "Settings"),
 )  # fmt: skip
 """The pages that each page links to, by their path below the setup."""
 OPERATORS_PAGES = (("/changes", "Changes"),)
@@ -49,8 +49,8 @@ _FRESHNESS: LiteralString = """
 FIGURES, COUNTS = "figures", "counts"
 """Content of a page that a loop of `broker run` updates: figures over time and alerts, or counts of waiting jobs."""
 
-Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]]]]
-"""A page: the name of its template, and the values in it."""
+Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]] | Response]]
+"""A page: the name of its template and the values in it, or a redirection."""
 
 
 def _to_login(request: Request) -> Response:
@@ -69,7 +69,10 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
 
     async def run(call: Call) -> Response:
         async with call.read_transaction():
-            (template, values), stale = await gather(page(call), _stale(call, shows))
+            shown, stale = await gather(page(call), _stale(call, shows))
+        if isinstance(shown, Response):
+            return shown
+        template, values = shown
         return await framed(call, path, template, {"stale": stale} | values)
 
     return Endpoint(

@@ -24,7 +24,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 def cell(value: Any, link: str | None, base: str) -> Markup:
     """A value of a column. link: its target, below the base; {} is the value."""
-    if value is None:
+    if value is None or value == "":
         return Markup()
     if link:
         return Markup(f'<a href="{escape(base + link.format(quote(str(value))))}">{escape(visible(str(value)))}</a>')

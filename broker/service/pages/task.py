@@ -30,7 +30,7 @@ _USE: LiteralString = """
 """
 _RUNS: LiteralString = """
     select d.run_id, d.algorithm, d.profile, d.dry, d.status, d.rule, d.reason, d.candidates, d.rejected, d.jobs,
-           d.nucleus, d.decided_at, d.retry_at
+           d.nucleus, d.decided_at, d.retry_at, d.changes
       from monitor.task_decision d
      where d.setup = %s and d.task_id = %s
        and (d.run_id = %s

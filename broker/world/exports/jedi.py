@@ -38,6 +38,8 @@ _NEVER_NULL = frozenset(("label", "status", "gshare", "resource_type"))
 _NEW_TASK = {"core_count": 1, "ram_count": 0, "cpu_efficiency": 90, "base_walltime": 600, "base_ram_count": 0}
 """JEDI's defaults for fields that the parameters of a new task do not name."""
 
+_MAX_ATTEMPT = 3  # attempts of a file whose task names no maxAttempt
+_MOST_ATTEMPTS = 1000  # workload.task.max_attempt
 _PSEUDO = "pseudo_dataset"
 _INPUT = ("input", "pseudo_input")
 _OUTPUT = ("output", "log")
@@ -67,6 +69,8 @@ def tasks(name: str, value: Any) -> Made:
             task["split"]["tgtNumEventsPerJob"] = target
         if task["split"].pop("onlyTagsForFC", None):
             task["only_tags_for_fc"] = True
+        if (most := _max_attempt(where, parameters, task["split"], row is None)) is not None:
+            task["max_attempt"] = most
         params = {field: parameters[key] for key, field in _SITES.items() if parameters.get(key)}
         if params:
             task["params"] = params
@@ -80,6 +84,7 @@ def tasks(name: str, value: Any) -> Made:
 
 _USER_TASK: Mapping[str, Any] = {
     "ramcount": 2000, "outdiskcount": 500, "outdiskunit": "kB", "cputimeunit": "HS06sPerEvent", "maxcorecount": 16,
+    "maxattempt": 10, "maxfailure": 3,
 }  # fmt: skip
 """Parameters that JEDI gives to a user's task that does not name them (AtlasAnalTaskRefiner)."""
 
@@ -193,6 +198,16 @@ def _columns(where: str, row: Row, task_id: int) -> Row:
     if "parent_tid" in row:
         task["parent"] = None if parent == task_id else parent
     return task
+
+
+def _max_attempt(where: str, parameters: Row, split: Row, is_new: bool) -> int | None:
+    """The failures after which JEDI no longer tries a file: maxAttempt bounds attempts, maxFailure failed ones."""
+    if split.pop("disableAutoRetry", None) is not None:
+        return 1
+    given = [integer(f"{where}.{name}", parameters.get(name.lower())) for name in ("maxAttempt", "maxFailure")]
+    if is_new and (given[0] or 0) <= 0:
+        given[0] = _MAX_ATTEMPT
+    return min((min(number, _MOST_ATTEMPTS) for number in given if number and number > 0), default=None)
 
 
 def _add_datasets(where: str, task: Row, parameters: Row, listed: Any, datasets: dict[str, Row]) -> None:

@@ -8,14 +8,15 @@ from broker.world.exports.made import integer
 from broker.world.shape import Row
 
 _TAGS: Mapping[str, str] = {
-    "AI": "allowIncompleteInDS", "AV": "avoidVP", "CC": "maxCoreCount", "DY": "dynamicNumEvents", "EC": "nEsConsumers",
-    "FU": "fullChain", "HO": "hpoWorkflow", "IK": "ipStack", "IL": "allowInputLAN", "IP": "ipConnectivity",
+    "AI": "allowIncompleteInDS", "AV": "avoidVP", "CC": "maxCoreCount", "DR": "disableAutoRetry",
+    "DY": "dynamicNumEvents", "EC": "nEsConsumers", "FU": "fullChain", "HO": "hpoWorkflow", "IK": "ipStack",
+    "IL": "allowInputLAN", "IP": "ipConnectivity",
     "IS": "inputPreStaging", "IW": "allowInputWAN", "LI": "useLocalIO", "LS": "limitedSites", "MF": "nMaxFilesPerJob",
     "MO": "mergeOutput", "MX": "maxEventsPerJob", "NE": "nEventsPerJob", "NF": "nFilesPerJob", "NG": "nGBPerJob",
     "NJ": "nJumboJobs", "OT": "onlyTagsForFC", "TW": "t1Weight", "US": "useScout", "XA": "maxAttemptES",
     "XJ": "maxAttemptEsJob", "ZF": "nFilesPerMergeJob",
 }  # fmt: skip
-"""JEDI's short tags of the rules that brokerage reads."""
+"""JEDI's short tags of the rules that are read."""
 
 _WORDS: Mapping[str, Mapping[str, int]] = {
     "useScout": {"no_use": 1, "will_update_requirements": 2, "updated_requirements": 3},
@@ -26,7 +27,16 @@ _WORDS: Mapping[str, Mapping[str, int]] = {
 """The words that PanDA's interface writes in place of the numbers of a rule."""
 
 _FLAGS = frozenset(
-    ("allowIncompleteInDS", "avoidVP", "hpoWorkflow", "inputPreStaging", "mergeOutput", "onlyTagsForFC", "useLocalIO")
+    (
+        "allowIncompleteInDS",
+        "avoidVP",
+        "disableAutoRetry",
+        "hpoWorkflow",
+        "inputPreStaging",
+        "mergeOutput",
+        "onlyTagsForFC",
+        "useLocalIO",
+    )
 )
 _NAMES = frozenset(_TAGS.values())
 _NUMBERS = (
@@ -94,8 +104,7 @@ def _numbers(where: str, given: Row) -> Row:
 def _flags(given: Row) -> Row:
     found: Row = {name: True for name in _GIVEN if name.lower() in given}
     found |= {name: True for name in _TRUE if given.get(name.lower()) is True}
-    if given.get("allowincompleteinds"):
-        found["allowIncompleteInDS"] = True
+    found |= {name: True for name in ("allowIncompleteInDS", "disableAutoRetry") if given.get(name.lower())}
     if given.get("allowinputwan") is True:
         found["allowInputWAN"] = 1
     if (local := given.get("forcestaged", given.get("uselocalio"))) is not None:

@@ -87,9 +87,9 @@ begin
      where t.setup = p_run.setup and t.task_id = a.task_id and a.nucleus is not null
   )
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, retry_at, candidates,
-                                       rejected, not_candidates, nucleus, arm)
+                                       rejected, not_candidates, nucleus, arm, changes)
   select p_run.setup, p_run.run_id, a.task_id, p_run.started_at, a.status, a.rule, a.reason, a.retry_at, a.candidates,
-         a.rejected, a.not_candidates, a.nucleus, f.arm
+         a.rejected, a.not_candidates, a.nucleus, f.arm, f.changes
     from answer a
     join unnest(v_tasks) f on f.task_id = a.task_id;
 end $$;

@@ -52,7 +52,7 @@ begin
              f.text, count(*) as jobs, min(f.at) as first_at, max(f.at) as last_at, max(f.job_id) as example
         from failed f
        where (not p_only ? 'site' or f.site = p_only ->> 'site')
-         and (not p_only ? 'host' or f.host = p_only ->> 'host')
+         and (not p_only ? 'host' or f.host = lower(p_only ->> 'host' collate "C"))
          and (not p_only ? 'class' or f.class = p_only ->> 'class')
        group by 1, 2, 3, 4, 5, 6, 7, f.text
     ), meant as (

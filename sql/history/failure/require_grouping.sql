@@ -7,7 +7,8 @@ declare
   v_wrong text;
 begin
   if p_since < '1900-01-01' or p_since >= p_now then
-    raise exception 'p_since is %, which is not between 1900 and %', p_since, p_now using errcode = 'PB001';
+    raise exception 'p_since is %, which is not between 1900 and %', p_since, p_now
+      using errcode = 'PB001', hint = 'Give a time in the past, or omit p_since.';
   end if;
   v_wrong := (select coalesce(u.by, 'null') from unnest(p_by) u (by) where (u.by = any (c_by)) is not true limit 1);
   if v_wrong is not null or p_by is null then

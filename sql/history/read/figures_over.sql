@@ -27,14 +27,16 @@ begin
      from jsonb_array_elements(p_figures) f;
   if p_since is null or p_since >= v_until then
     raise exception 'p_since is %, which is not before %', coalesce(p_since::text, 'null'), v_until
-      using errcode = 'PB001';
+      using errcode = 'PB001', hint = 'Give a time before the end of the span.';
   elsif p_since < '1900-01-01' or v_until > '9000-01-01' then
-    raise exception 'the span % to % is not within the years 1900 to 9000', p_since, v_until using errcode = 'PB001';
+    raise exception 'the span % to % is not within the years 1900 to 9000', p_since, v_until
+      using errcode = 'PB001', hint = 'Give times of these years.';
   elsif p_points is null or p_points not between 1 and 2000 then
     raise exception 'p_points is %, which is not within 1..2000', coalesce(p_points::text, 'null')
-      using errcode = 'PB001';
+      using errcode = 'PB001', hint = 'Give the number of points of a line, for example 200.';
   elsif p_lines < 1 then
-    raise exception 'p_lines is %, which is less than 1', p_lines using errcode = 'PB001';
+    raise exception 'p_lines is %, which is less than 1', p_lines
+      using errcode = 'PB001', hint = 'Give 1 or more, or omit p_lines.';
   end if;
   v_width := greatest(history.width_of(v_until - p_since, p_points), history.least_width(p_setup, p_since));
   v_began := date_bin(v_width, p_since, 'epoch');

@@ -22,6 +22,8 @@ select f.figure, f.labels, f.unit, f.fold, 'pgbroker_' || f.metric as metric, f.
      'Ends of matched jobs, including released and expired leases.'),
     ('failures', '{site,class}', 'jobs/min', 'sum', 'failures_per_minute',
      'Matched jobs that failed, by the class of their errors.'),
+    ('quarantines', '{site,state}', 'quarantines', 'sum', 'quarantines',
+     'Quarantined worker nodes, CEs and sites; worker nodes that the guard watches, and sites that the guard names.'),
     ('limits', '{site}', 'limits', 'sum', 'limits', 'Limits.'),
     ('limits_reached', '{site}', 'limits', 'sum', 'limits_reached', 'Limits that are reached.'),
     ('limit_slots', '{site}', 'jobs', 'sum', 'limit_slots', 'Jobs that the limits of kind running allow, added up.'),

@@ -34,6 +34,11 @@ select l.setup, 'expired_leases', jsonb_build_object('site', coalesce(l.site, 'n
   from monitor.lease_by_site l
  group by l.setup, l.site
  union all
+select q.setup, 'quarantines', jsonb_build_object('site', coalesce(nullif(q.site, ''), 'none'), 'state', q.state),
+       count(*)
+  from monitor.quarantine q
+ group by q.setup, q.site, q.state
+ union all
 select l.setup, f.figure, jsonb_build_object('site', l.site), f.value
   from monitor.limit_by_site l
  cross join lateral (values ('limits', l.limits), ('limits_reached', l.reached), ('limit_slots', l.slots),

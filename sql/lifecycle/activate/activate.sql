@@ -37,13 +37,18 @@ begin
     perform taskqueue.require_setup(p_setup);
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
-      with part as materialized (
-        -- runs once for each task, queue and core count; a nested loop would run it for each pair of jobs
-        select i.task_id, i.queue, i.cores from workload.job i
+      with ready as materialized (
+        select i.job_id, i.priority, i.task_id, i.queue, i.cores, coalesce(f.memory_factor, 1) as memory_factor,
+               coalesce(f.time_factor, 1) as time_factor
+          from workload.job i
+          left join workload.failed_part f on f.setup = p_setup and f.task_id = i.task_id and f.number = i.number
          where i.setup = p_setup and i.job_id = any (v_ids)
-         group by i.task_id, i.queue, i.cores
+      ), part as materialized (
+        -- runs once for each group of equal jobs; a nested loop would run it for each pair of jobs
+        select i.task_id, i.queue, i.cores, i.memory_factor, i.time_factor from ready i
+         group by i.task_id, i.queue, i.cores, i.memory_factor, i.time_factor
       ), required as materialized (
-        select i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
+        select i.*, lifecycle.requirements_of(t, d, i.queue, i.cores, i.memory_factor, i.time_factor) as requirements
           from part i
           left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
           left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
@@ -51,10 +56,10 @@ begin
       select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements,
              array_agg(j.job_id order by j.job_id) as ids,
              array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
-        from workload.job j
+        from ready j
         join required r on r.task_id is not distinct from j.task_id and r.queue = j.queue
-                       and r.cores is not distinct from j.cores
-       where j.setup = p_setup and j.job_id = any (v_ids)
+                       and r.cores is not distinct from j.cores and r.memory_factor = j.memory_factor
+                       and r.time_factor = j.time_factor
        group by r.requirements
        order by md5(r.requirements::text)
     loop

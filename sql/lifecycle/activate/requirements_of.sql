@@ -2,7 +2,8 @@
 -- in seconds of a core of corepower 10 (HS06), PanDA's default. MinRAM is nine tenths of the memory that the task
 -- states, as in the rule memory. So the agents of a queue that takes a job can also take it. An empty name is none.
 create or replace function lifecycle.requirements_of(
-  p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores int
+  p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores int, p_memory_factor numeric default 1,
+  p_time_factor numeric default 1
 ) returns jsonb
 language sql immutable as $$
   select jsonb_strip_nulls(jsonb_build_object(
@@ -10,15 +11,15 @@ language sql immutable as $$
                         'unknown'),
     'OwnerGroup', coalesce(nullif(p_task.gshare, ''), nullif(p_task.working_group, ''), nullif(p_task.label, ''),
                            'unknown'),
-    'CPUTime', floor(least(greatest(coalesce(
+    'CPUTime', floor(least(greatest(p_time_factor::float8 * (coalesce(
                  case when p_task.cpu_time_unit like 'HS06s%'
                       then p_task.cpu_time * coalesce(p_digest.job_events, 1) * 100
                            / coalesce(nullif(p_task.cpu_efficiency, 0), 90) / 10
                       else p_task.walltime * coalesce(p_digest.job_input_mb, 1) end, 0)
-                 + coalesce(p_task.base_walltime, 0) * p_cores, 0), 1e9))::bigint,
+                 + coalesce(p_task.base_walltime, 0) * p_cores), 0), 1e9))::bigint,
     'Sites', jsonb_build_array(p_queue),
     'Tags', case when p_cores > 1 then jsonb_build_array(p_cores || 'Processors') end,
-    'MinRAM', nullif(floor(least(greatest(0.9 * case
+    'MinRAM', nullif(floor(least(greatest(0.9 * p_memory_factor::float8 * case
                 when not coalesce(p_task.is_merging, false)
                 then coalesce(p_task.base_ram_count, 0)
                      + greatest(p_task.ram_count, p_task.chunk_ram_count, 0)
@@ -28,6 +29,7 @@ language sql immutable as $$
                 else coalesce(p_task.chunk_ram_count, 0) end, 0), 1e9))::bigint, 0)))
 $$;
 
-comment on function lifecycle.requirements_of(workload.task, workload.input_digest, text, int) is
+comment on function lifecycle.requirements_of(
+  workload.task, workload.input_digest, text, int, numeric, numeric) is
   'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), '
-  'CPUTime, Sites, Tags (cores) and MinRAM.';
+  'CPUTime, Sites, Tags (cores) and MinRAM. The factors are those of the part of the input (workload.failed_part).';

@@ -28,6 +28,7 @@ begin
           raise;
         elsif workload.is_end(v_status) then
           answer := 'has ended: ' || v_status;
+          perform workload.set_retry(p_setup, array[job_id], array[null::timestamptz]);  -- no rule tries the job again
           exit;
         end if;
       end;

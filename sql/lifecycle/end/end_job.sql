@@ -25,8 +25,8 @@ begin
     select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
     if found then
       perform taskqueue.end_leases(p_setup, array[(v_lease, p_outcome, null, p_why, null,
-                                                   case p_sub_status when 'heartbeat' then 'lost' else 'time' end
-                                                  )::taskqueue.lease_event], p_sub_status);
+                                                   case p_sub_status when 'heartbeat' then 'lost' else 'time' end,
+                                                   null)::taskqueue.lease_event], p_sub_status);
       return v_from;
     end if;
     begin

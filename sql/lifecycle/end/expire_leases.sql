@@ -38,7 +38,8 @@ begin
     into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
   v_ended := array(select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null,
                            coalesce(l.kill_reason, format('sent: it never started, loss %s of %s', l.losses + 1,
-                                                          v_setting.attempts)), null, 'lost')::taskqueue.lease_event
+                                                          v_setting.attempts)), null, 'lost', null
+                   )::taskqueue.lease_event
                      from unnest(v_expired) l where l.kill_reason is not null or l.losses + 1 >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l
                       where l.kill_reason is null and l.losses + 1 < v_setting.attempts);
@@ -51,7 +52,7 @@ begin
   execute format($q$
     select array(
       select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null, null, null,
-              'lost')::taskqueue.lease_event
+              'lost', null)::taskqueue.lease_event
         from taskqueue.lease l
        where l.setup = $1 and l.state = 'running' and l.expires_at < $2 and not l.brokered
        order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_most;

@@ -1,11 +1,12 @@
 -- Old ended jobs (jobs_kept) leave workload.job, and the counts of their task change in the same statement. A part of a
 -- task's input counts as done as long as the job that did it is kept. So that no part is done twice, this job stays
--- while its task has parts to assign, or active jobs that may give their parts back.
+-- while its task has parts to assign, or active jobs that may give their parts back. So do jobs of parts that failed,
+-- and with them the failures and changes of these parts.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_setting lifecycle.setting_in_force;
-  v_forgotten bigint;
+  v_gone record;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -21,7 +22,11 @@ begin
   ), old as materialized (
     select j.ctid from workload.job j
      where j.setup = p_setup and j.ended < resource.clock(p_setup) - v_setting.jobs_kept and workload.is_end(j.status)
-       and (j.number is null or j.rebrokered > 0 or j.task_id not in (select k.task_id from kept k))
+       and j.retry_at is null
+       and (j.number is null or j.task_id not in (select k.task_id from kept k)
+            or j.rebrokered > 0
+               and not exists (select from workload.failed_part p
+                                where p.setup = j.setup and p.task_id = j.task_id and p.number = j.number))
      order by j.ended limit coalesce(p_limit, v_setting.most) for update skip locked
   ), gone as (
     delete from workload.job j where j.ctid = any (array(select o.ctid from old o))
@@ -37,11 +42,15 @@ begin
      group by g.status, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name,
               g.working_group, g.processing_type
   )
-  select count(*) into v_forgotten from gone g;
-  return v_forgotten;
+  select count(*) as jobs, array_agg(g.task_id) filter (where g.number is not null) as task_ids,
+         array_agg(g.number) filter (where g.number is not null) as numbers into v_gone
+    from gone g;
+  perform workload.forget_parts(p_setup, v_gone.task_ids, v_gone.numbers);
+  return v_gone.jobs;
 end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
   'Forgets up to p_limit jobs (null means the setting) that ended longer than jobs_kept ago, and returns how many. '
-  'Jobs that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
+  'Jobs that did a part of a task''s input, or whose part failed, stay while the task has parts to assign or jobs that '
+  'have not ended. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -17,8 +17,8 @@ begin
   p_report := '[]';
   foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
                                when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
-                               when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,'
+                               when p_often then '{leases,retries,activate}'::text[]
+                               else '{leases,timeouts,leases,fast-rebroker,leases,retries,activate,'
                                     'leases,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
@@ -26,7 +26,8 @@ begin
       loop
         begin
           v_said := lifecycle.watch_step(
-            v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
+            v_setup, v_step, p_dry_run,
+            case when v_step in ('leases', 'timeouts', 'retries') and not p_dry_run then v_a_call end);
         exception when others then  -- a fault in one setup does not stop the others, and the step is tried again
           v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
         end;
@@ -35,7 +36,7 @@ begin
         commit;
         v_calls := v_calls + 1;
         -- together these calls touch about as many jobs as the setting most allows
-        exit when v_step not in ('leases', 'timeouts') or p_dry_run
+        exit when v_step not in ('leases', 'timeouts', 'retries') or p_dry_run
                   or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
                   or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);
       end loop;
@@ -52,10 +53,10 @@ begin
 end $$;
 
 comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-  'Does all automatic work in a setup, or in all setups: expired leases, timeouts, fast rebrokerage, jobs whose input '
-  'is there, counts, history, ended jobs. Commits between steps. p_often: only the steps that are needed every few '
-  'seconds (leases, jobs whose input is there, counts). p_dry_run: only reports the effect on expired leases, by '
-  'timeouts and by fast rebrokerage; it stores nothing and does not wait. p_report becomes [{setup, rule, action, '
-  'jobs}] for all steps that touched jobs. A step that fails is undone; its error takes the place of the action, and '
-  'the other steps go on. Two simultaneous calls are safe. Errors: PB001 (there is no such setup), PB002 (setup not '
-  'granted).';
+  'Does all automatic work in a setup, or in all setups: expired leases, timeouts, fast rebrokerage, parts that retry '
+  'rules give back, jobs whose input is there, counts, history, ended jobs. Commits between steps. p_often: only the '
+  'steps that are needed every few seconds (leases, retry rules, jobs whose input is there, counts). p_dry_run: only '
+  'reports the effect on expired leases, by timeouts and by fast rebrokerage; it stores nothing and does not wait. '
+  'p_report becomes [{setup, rule, action, jobs}] for all steps that touched jobs. A step that fails is undone; its '
+  'error takes the place of the action, and the other steps go on. Two simultaneous calls are safe. Errors: PB001 '
+  '(there is no such setup), PB002 (setup not granted).';

@@ -19,6 +19,9 @@ begin
                                         s.gshare, 'jobs', s.jobs))
       into v_said
       from lifecycle.fast_rebroker(p_setup, p_dry_run, p_limit) s where s.jobs > 0;
+  elsif p_step = 'retries' then
+    select jsonb_build_array(jsonb_build_object('rule', 'retry', 'action', 'give back', 'jobs', g.jobs)) into v_said
+      from lifecycle.give_back(p_setup, p_limit) g (jobs) where g.jobs > 0;
   elsif p_step = 'activate' then
     select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs))
       into v_said
@@ -36,5 +39,5 @@ begin
 end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
-  'Does one step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and returns '
-  'the number of jobs that it touched, by rule and action. Errors: PB002 (setup not granted).';
+  'Does one step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, retries, activate, shares, ended), '
+  'and returns the number of jobs that it touched, by rule and action. Errors: PB002 (setup not granted).';

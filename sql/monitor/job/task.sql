@@ -38,7 +38,8 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                                                         '"from" YYYY-MM-DD HH24:MI:SS "UTC on"')
                               else 'the next run' end
                     from brokerage.task_due_state d
-                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as next_try
+                   where d.setup = t.setup and d.task_id = t.task_id and d.algorithm = a.algorithm) end as next_try,
+       t.max_attempt
   from workload.task t
  cross join lateral (
    select case when t.label in ('user', 'panda') then 'analysis_job'

@@ -7,7 +7,7 @@ select t.setup, t.run_id, r.algorithm, coalesce(x.profile, r.profile) as profile
          where a.setup = t.setup and a.run_id = t.run_id and a.task_id = t.task_id) as jobs,
        (select n.nucleus from brokerage.nucleus_assignment n
          where n.setup = t.setup and n.run_id = t.run_id and n.task_id = t.task_id) as nucleus,
-       t.decided_at
+       t.decided_at, t.changes
   from brokerage.task_decision t
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   left join brokerage.trial x on x.setup = r.setup and x.trial = r.trial and t.arm = 'trial'

@@ -1,7 +1,7 @@
--- The view lists sites for an operator: sites of PanDA queues, and sites that only matching knows (DIRAC's sites),
--- which a lease, a TaskQueue, a limit or a resource names. The cores of the latter are not known, so a lease counts as
--- one core. The view reads every lease without a queue and every posting, so it should be read at most every few
--- seconds. Long because each of the six sources of sites has its own counts.
+-- The view lists sites for an operator: sites of PanDA queues, and sites that only matching knows (DIRAC's sites): a
+-- lease, a failure, a TaskQueue, a limit, a quarantine or a resource names them. Their cores are not known, so a lease
+-- counts as one core. The view reads every lease without a queue, every posting and the failures of an hour: read it
+-- at most every few seconds. Long because each of the eight sources of sites has its own counts.
 create or replace view monitor.site as
 with queue as not materialized (
   select q.setup, q.panda_site as site, count(*) as queues, count(*) filter (where q.status = 'online') as online,
@@ -57,6 +57,12 @@ with queue as not materialized (
     from taskqueue.lease l
    where not l.brokered and l.site is not null
    group by l.setup, l.site
+), failed as not materialized (
+  select h.setup, h.site, count(*) as failures
+    from resource.setup_time t
+    join taskqueue.history h on h.setup = t.setup and h.at > t.now - interval '1 hour'
+   where h.error_class is not null and h.site is not null
+   group by h.setup, h.site
 ), listed as not materialized (
   select w.setup, w.site,
          (select sum((select sum(n.jobs) from taskqueue.posting p
@@ -74,28 +80,34 @@ with queue as not materialized (
   select q.setup, q.site, q.queues, q.online, q.status, null::bigint as waiting, null::bigint as listed,
          null::bigint as starting, null::bigint as running, null::bigint as waiting_cores,
          null::bigint as starting_cores, null::bigint as running_cores, null::bigint as limits,
-         null::bigint as limits_reached, null::timestamptz as pilots_seen, true as names
+         null::bigint as limits_reached, null::bigint as failures, null::timestamptz as pilots_seen, true as names
     from queue q where q.site is not null
    union all
   select c.setup, c.site, null, null, null, case c.stage when 1 then c.jobs end, null,
          case c.stage when 2 then c.jobs end, case c.stage when 3 then c.jobs end,
          case c.stage when 1 then c.cores end, case c.stage when 2 then c.cores end,
-         case c.stage when 3 then c.cores end, null, null, null, true
-    from counted c
+         case c.stage when 3 then c.cores end, null, null, null, null, true from counted c
    union all
-  select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, null, s.pilots_seen, true
-    from seen s
+  select s.setup, s.site, null, null, null, null, null, null, null, null, null, null, null, null, null,
+         s.pilots_seen, true from seen s
    union all
   select l.setup, l.site, null, null, null, null, null, null, null, null, null, null, l.limits, l.limits_reached, null,
-         not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
+         null, not exists (select from resource.queue q where q.setup = l.setup and q.queue = l.site)
     from limited l
    union all
   select e.setup, e.site, null, null, null, null, null, e.starting, e.running, null, e.starting, e.running, null, null,
-         null, not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
+         null, null, not exists (select from resource.queue q where q.setup = e.setup and q.queue = e.site)
     from leased e
    union all
-  select w.setup, w.site, null, null, null, null, w.waiting, null, null, null, null, null, null, null, null, true
-    from listed w
+  select f.setup, coalesce(q.panda_site, f.site), null, null, null, null, null, null, null, null, null, null, null,
+         null, f.failures, null, true
+    from failed f left join resource.queue q on q.setup = f.setup and q.queue = f.site
+   union all
+  select w.setup, w.site, null, null, null, null, w.waiting, null, null, null, null, null, null, null, null, null,
+         true from listed w
+   union all
+  select q.setup, q.site, null, null, null, null, null, null, null, null, null, null, null, null, null, null, true
+    from monitor.quarantine_by_site q where q.site <> ''
 )
 select s.setup, s.site, coalesce(max(s.queues), 0) as queues, coalesce(max(s.online), 0) as online,
        max(s.status) as status, (coalesce(sum(s.waiting), 0) + coalesce(sum(s.listed), 0))::bigint as waiting,
@@ -105,30 +117,34 @@ select s.setup, s.site, coalesce(max(s.queues), 0) as queues, coalesce(max(s.onl
        coalesce(sum(s.starting_cores), 0)::bigint as starting_cores,
        coalesce(sum(s.running_cores), 0)::bigint as running_cores,
        coalesce(max(s.limits), 0) as limits, coalesce(max(s.limits_reached), 0) as limits_reached,
-       max(s.pilots_seen) as pilots_seen
+       coalesce(sum(s.failures), 0)::bigint as failures, max(s.pilots_seen) as pilots_seen,
+       coalesce(max(g.refused), 0) as quarantined, max(g.state) as quarantine
   from source s
+  left join monitor.quarantine_by_site g on g.setup = s.setup and g.site = s.site
  where (s.setup = (select resource.bound_setup())) is not false
- group by s.setup, s.site
-having bool_or(s.names);
+ group by s.setup, s.site having bool_or(s.names);
 
 comment on view monitor.site is
-  'Sites with the jobs and cores that wait, start and run there, their limits, and the time when their pilots were '
-  'last seen. A TaskQueue that lists several sites counts at each of them; one that lists none counts at no site.';
+  'Sites with the jobs and cores that wait, start and run there, their failures and limits, and the time when their '
+  'pilots were last seen. A TaskQueue that lists several sites counts at each of them; one that lists none counts at '
+  'no site.';
 comment on column monitor.site.site is 'PanDA site, or the site of a resource description.';
 comment on column monitor.site.queues is 'Number of PanDA queues of the site.';
 comment on column monitor.site.online is 'Number of these queues that are online.';
 comment on column monitor.site.status is 'Statuses of the queues; null = the site has no queue.';
 comment on column monitor.site.waiting is 'Jobs that no JobAgent has yet.';
-comment on column monitor.site.waiting_at_queues is
-  'Number of these jobs that a broker sent to the PanDA queues of the site.';
+comment on column monitor.site.waiting_at_queues is 'Number of these jobs that a broker sent to its PanDA queues.';
 comment on column monitor.site.starting is 'Jobs that a JobAgent has and that do not run yet.';
 comment on column monitor.site.running is 'Jobs that run, or whose output is on its way.';
 comment on column monitor.site.waiting_cores is 'Cores of the waiting jobs.';
 comment on column monitor.site.starting_cores is 'Cores of the starting jobs.';
 comment on column monitor.site.running_cores is 'Cores of the running jobs.';
+comment on column monitor.site.failures is 'Failed ends of leased jobs in the last hour (monitor.failure).';
 comment on column monitor.site.limits is 'Number of limits of the site (monitor.site_limit).';
 comment on column monitor.site.limits_reached is
   'Number of limits that are reached: jobs that count at them are not matched there now.';
 comment on column monitor.site.pilots_seen is
   'When a resource of the site last asked for jobs, from a sample; null = not lately. On a standby the time is that of '
   'the last taskqueue.maintain.';
+comment on column monitor.site.quarantined is 'Quarantines of worker nodes, CEs, queues or the site: these get no job.';
+comment on column monitor.site.quarantine is 'State of the site in monitor.quarantine: refused or named; else null.';

@@ -1,6 +1,6 @@
 -- The trigger notes every change of a table of configuration, whichever statement makes it. Its arguments are the kind
 -- of object, then the columns that name an object; a row of settings is named by its schema. An update notes only the
--- columns that changed.
+-- columns that changed. An insertion or a deletion notes only the columns that are not null.
 create or replace function resource.note_changes() returns trigger
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
@@ -18,6 +18,10 @@ begin
       into v_before, v_after
       from jsonb_each(v_before) b
      where b.value <> v_after -> b.key;
+  else
+    v_row := (select jsonb_object_agg(r.key, r.value) from jsonb_each(v_row) r where r.value <> 'null');
+    v_before := case when v_before is not null then v_row end;
+    v_after := case when v_after is not null then v_row end;
   end if;
   perform resource.note_change(v_row ->> 'setup', tg_argv[0], coalesce(v_name, tg_table_schema), v_before - 'setup',
                                v_after - 'setup');

@@ -10,7 +10,7 @@ declare
 begin
   if octet_length(v_hash) is distinct from 32 then
     raise exception 'session has % bytes, not the 32 of a sha256', coalesce(octet_length(v_hash), 0)
-      using errcode = 'PB001';
+      using errcode = 'PB001', hint = 'The service makes sessions; a caller gives the hash of a random text.';
   end if;
   -- if one person logs in twice at once, the second login counts the session of the first
   perform pg_advisory_xact_lock(hashtext('resource.browser_session'), hashtext(p_subject));

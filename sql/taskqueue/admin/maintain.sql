@@ -15,6 +15,8 @@ begin
     if not coalesce(p_often, false) and taskqueue.counts_of_another_server(v_setup) then
       perform taskqueue.rebuild_matching(v_setup);
     end if;
+    -- the call has the setup for itself then, so the other steps are left to the next call
+    continue when not coalesce(p_often, false) and taskqueue.renumber_if_sparse(v_setup);
     perform taskqueue.enter_setup(v_setup);
     select s.* into v_setting from taskqueue.setting s where s.setup = v_setup;
     continue when not found;  -- the setup was removed while this call waited
@@ -26,8 +28,9 @@ begin
 end $$;
 
 comment on function taskqueue.maintain(text, boolean) is
-  'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, deals hands, '
-  'removes empty TaskQueues and old requests, moves unused definitions to the past ones and drops old past ones, and '
-  'rolls up the resources seen; a call for all setups also makes and drops history partitions. p_often: only the steps '
-  'that are needed every few seconds (shares, hands, lists, resources seen). Returns a row per step with the number of '
+  'Background work of one setup or of all: resumes jobs at the end of the hold of a retry rule, with the changes of '
+  'the rule, recomputes the shares of groups whose TaskQueues changed, deals hands, removes empty TaskQueues and old '
+  'requests, moves unused definitions to the past ones and drops old past ones, and rolls up the resources seen; a '
+  'call for all setups also makes and drops history partitions. p_often: only the steps that are needed every few '
+  'seconds (due retries, shares, hands, lists, resources seen). Returns a row per step with the number of '
   'changes. Errors: PB002 (setup not granted).';

@@ -1,3 +1,4 @@
+-- Long because it is a list of steps.
 create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting, p_often boolean)
 returns table (step text, changed bigint)
 language plpgsql as $$
@@ -8,7 +9,7 @@ declare
   v_begun timestamptz := clock_timestamp();
   v_group text;
   c_portion constant int := 200;
-  c_definitions constant int := 10000;
+  c_definitions constant int := 10000;  -- and jobs and changes
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
   if not p_often then
@@ -16,6 +17,10 @@ begin
     changed := taskqueue.delete_empty_queues(v_setup);
     return next;
   end if;
+  step := 'due retries';
+  changed := taskqueue.change_due(v_setup, v_now, c_definitions)
+             + taskqueue.resume_due(v_setup, v_now, c_definitions);
+  return next;
   step := 'shares';
   changed := 0;
   for v_group in
@@ -48,6 +53,9 @@ begin
    where q.setup = v_setup and q.task_queue_id = any (v_task_queue_ids)
      and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
+  step := 'clauses';
+  changed := taskqueue.maintain_clauses(v_setup, clock_timestamp() + interval '0.5 seconds');
+  return next;
   step := 'lists';
   changed := taskqueue.post_pending(v_setup, 100000)::int;
   if not p_often then
@@ -66,6 +74,9 @@ begin
   step := 'past definitions';
   changed := taskqueue.forget_past_definitions(v_setup, v_now, c_definitions);
   return next;
+  step := 'void changes';
+  changed := taskqueue.forget_void_changes(v_setup, c_definitions);
+  return next;
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(
     select i.ctid from taskqueue.request i
@@ -83,7 +94,8 @@ begin
   get diagnostics changed = row_count;
   return next;
   step := 'known offers';
-  changed := taskqueue.forget_unused_descriptions(v_setup, v_now, 100000);
+  changed := taskqueue.forget_unused_descriptions(v_setup, v_now, 100000)
+             + taskqueue.forget_known_conditions(v_setup, v_now);
   return next;
 end $$;
 

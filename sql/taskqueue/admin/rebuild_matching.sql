@@ -10,6 +10,7 @@ begin
   delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.posting p where p.setup = p_setup;
   delete from taskqueue.posting_list l where l.setup = p_setup;
+  delete from taskqueue.clause c where c.setup = p_setup;
   -- this repairs a definition that was changed by hand; its digest still identifies the requirements
   update taskqueue.definition d set requirements = w.requirements
     from (select t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
@@ -32,9 +33,11 @@ begin
          banned_sites = taskqueue.list_of(r, 'BannedSites'),
          grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'),
          job_types = taskqueue.list_of(r, 'JobTypes'), tags = taskqueue.list_of(r, 'Tags'),
+         clauses = case when r ? 'Clauses' then taskqueue.bits_of_clauses(p_setup, r -> 'Clauses') else '' end,
          search_keys = taskqueue.definition_keys(p_setup, taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'Tags'))
     from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
    where d.setup = p_setup and d.definition_id = i.definition_id;
+  perform taskqueue.list_bounds(p_setup);
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.hand c where c.setup = p_setup;
   insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids, rest)
@@ -47,6 +50,7 @@ begin
            on n.task_queue_id = q.task_queue_id and n.user_priority = i.level
    where q.setup = p_setup
    group by q.task_queue_id;
+  delete from taskqueue.guard_mark m where m.setup = p_setup;  -- the rows of the history may have new transactions
   delete from taskqueue.owner_weight w where w.setup = p_setup;
   perform taskqueue.note_weights(
     p_setup, array(select q from taskqueue.task_queue q where q.setup = p_setup), 1);

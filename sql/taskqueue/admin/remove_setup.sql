@@ -8,6 +8,7 @@ begin
   -- brokers do not enter the setup, so this lock waits for them; their counts are removed as well
   perform from resource.setup s where s.setup = p_setup for update;
   delete from taskqueue.job j where j.setup = p_setup;
+  delete from taskqueue.pending_change p where p.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.hand c where c.setup = p_setup;
   delete from taskqueue.lease l where l.setup = p_setup;

@@ -1,11 +1,17 @@
 create or replace function taskqueue.set_settings(p_setup text, p_settings jsonb) returns void
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
+declare
+  v_kept boolean;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.forget_descriptions(p_setup);
+  v_kept := (select s.keep_gpus from taskqueue.setting s where s.setup = p_setup);
   perform resource.change_settings('taskqueue.setting', p_setup, p_settings);
+  if v_kept <> (select s.keep_gpus from taskqueue.setting s where s.setup = p_setup) then
+    perform taskqueue.rewrite_gpus(p_setup);
+  end if;
   perform taskqueue.recompute_shares(p_setup);
 end $$;
 

@@ -24,14 +24,15 @@ select k.key, k.type, k.unit, k.may_be_strict, k.condition, k.meaning
     ('NumberOfProcessors', 'integer', 'processors', false, 'Tag',
      'Processors for the job, 1 to 1024; n offers the tags 1Processors to nProcessors, and MultiProcessor above 1.'),
     ('WholeNode', 'boolean', null, false, 'Tag', 'True offers the tag WholeNode.'),
-    ('HostName', 'text', null, false, null, 'Name of the worker node, for the facts of the end of its jobs.'),
+    ('Attributes', 'object', null, false, 'Clauses', 'Values of the configured attributes, by name.'),
+    ('HostName', 'text', null, false, null, 'Name of the worker node: a fact of ends; jobs may avoid the worker node.'),
     ('JobID', 'integer', null, false, 'JobID', 'Takes only this job.')
   ) k (key, type, unit, may_be_strict, condition, meaning);
 
 comment on view taskqueue.description_key is 'The keys of a resource description (taskqueue.match_job).';
 comment on column taskqueue.description_key.key is 'Name of the key.';
 comment on column taskqueue.description_key.type is
-  'JSON type: text, texts (one text or a list of texts), number (not negative), integer or boolean.';
+  'JSON type: text, texts (one text or a list of texts), number (not negative), integer, boolean or object.';
 comment on column taskqueue.description_key.unit is 'Unit of a number.';
 comment on column taskqueue.description_key.may_be_strict is 'Whether the setting strict_keys may list it.';
 comment on column taskqueue.description_key.condition is

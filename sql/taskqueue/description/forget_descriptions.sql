@@ -4,6 +4,7 @@ create or replace function taskqueue.forget_descriptions(p_setup text) returns v
 language sql as $$
   delete from taskqueue.parsed_description k where k.setup = p_setup;
   delete from taskqueue.kind_offer k where k.setup = p_setup;
+  delete from taskqueue.known_condition k where k.setup = p_setup;
   update taskqueue.waiting_reason r set found_at = null where r.setup = p_setup and r.found_at is not null
 $$;
 

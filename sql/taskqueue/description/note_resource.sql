@@ -39,7 +39,10 @@ begin
                     then taskqueue.text_set(e.key, e.value, true) end as texts) v
      where v.texts is distinct from '{}';
   end if;
-  v_class := md5(v_resource::text)::uuid;
+  v_class := md5((case when v_resource ? 'Attributes'
+                        then coalesce((taskqueue.rounded_description(p_setup, v_resource))[1] #- '{Bounds,0}',
+                                      v_resource)
+                        else v_resource end)::text)::uuid;
   if not exists (select from taskqueue.resource_seen s
                   where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then

@@ -64,6 +64,7 @@ begin
       when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
       when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
       when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.text_set(v_key, v_value, true), '{}');
+      when 'Attributes' then null;
       when 'MaxRAM' then v_offer.max_ram := taskqueue.one_number(v_key, v_value);
       when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.text_set(v_key, v_value), '{}');
       when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
@@ -91,6 +92,10 @@ begin
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
   if p_resource ?| '{Tag,NumberOfProcessors,WholeNode}' then
     v_offer.tags := taskqueue.tags_offered(p_resource);
+  end if;
+  if p_resource ? 'Attributes' or exists (select from taskqueue.attribute a
+                                           where a.setup = p_setup and a.absent <> '"fails"') then
+    v_offer.attributes := taskqueue.attributes_offered(p_setup, p_resource -> 'Attributes');
   end if;
   if not v_offer.required_tags <@ v_offer.tags then
     raise exception 'RequiredTag holds %, which the resource does not offer',

@@ -9,9 +9,14 @@ declare
   v_resource jsonb;
   v_digest bigint;
   v_cpu_time numeric;
+  v_rounded jsonb[];
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' and pg_column_size(p_resource) < 1048576
                      then p_resource - '{CPUTime,JobID,HostName}'::text[] end;
+  if v_resource ? 'Attributes' then
+    v_rounded := taskqueue.rounded_description(p_setup, v_resource);
+    v_resource := v_rounded[1];
+  end if;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID'
      and (not p_resource ? 'HostName' or taskqueue.host_of(p_resource -> 'HostName') is not null) then
@@ -27,12 +32,14 @@ begin
   end if;
   if v_parsed.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
     v_parsed.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
-    return v_parsed;
+    return case when v_rounded[2] is null then v_parsed else taskqueue.with_numbers(v_parsed, v_rounded[2]) end;
   end if;
   v_parsed.setup := p_setup;
   v_parsed.digest := v_digest;
   v_parsed.resource := v_resource;
   v_parsed.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
+  v_parsed.offer.bounds := (v_resource -> 'Bounds' -> 0)::int;
+  v_parsed.offer := taskqueue.with_clauses(p_setup, v_parsed.offer);
   v_parsed.owner_group := p_identity.owner_group;
   v_parsed.owner_dn := p_identity.owner_dn;
   v_parsed.is_plain := coalesce(cardinality((v_parsed.offer).sites), 1) = 1
@@ -42,6 +49,9 @@ begin
   v_parsed.site_2 := case when v_parsed.site_1 <> '' then '*' end;
   v_parsed.site := (v_parsed.offer).sites[1];
   v_parsed.grid_ce := (v_parsed.offer).grid_ces[1];
+  v_parsed.guarded := exists (
+    select from taskqueue.quarantine q
+     where q.setup = p_setup and q.site = any (taskqueue.guard_sites(v_parsed.offer)) and q.locks);
   v_parsed.seen := '{}';
   v_parsed.tests := taskqueue.tests_of(v_parsed.offer);
   v_parsed.cpu_buckets := array(

@@ -5,16 +5,11 @@ language plpgsql immutable as $$
 declare
   v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag', true);
   v_any boolean := taskqueue.includes_any(v_tags);
-  v_number numeric;
+  v_number int;
 begin
   if p_resource ? 'NumberOfProcessors' then
-    v_number := taskqueue.one_number('NumberOfProcessors', p_resource -> 'NumberOfProcessors');
-    if v_number < 1 or v_number > 1024 or v_number <> trunc(v_number) then
-      raise exception 'NumberOfProcessors is %, which is not an integer within 1..1024',
-        resource.shown(p_resource -> 'NumberOfProcessors')
-        using errcode = 'PB001', hint = 'Give the number of processors of the slot.';
-    end if;
-    v_tags := v_tags || array(select i || 'Processors' from generate_series(1, v_number::int) i);
+    v_number := taskqueue.number_of_processors('NumberOfProcessors', p_resource -> 'NumberOfProcessors');
+    v_tags := v_tags || array(select i || 'Processors' from generate_series(1, v_number) i);
     if v_number > 1 then
       v_tags := v_tags || 'MultiProcessor'::text;
     end if;

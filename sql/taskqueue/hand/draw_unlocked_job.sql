@@ -1,8 +1,10 @@
--- DRAWING.md, Jobs of a TaskQueue: this is called if the job that was drawn first is locked or was just taken. The user
--- priorities come in the order of their keys, so that a user priority whose jobs are all locked does not change the
--- odds among the others. For each of them, the first ten jobs by id are tried in drawn order, then the next ten.
+-- DRAWING.md, Jobs of a TaskQueue: this is called if the job that was drawn first is locked, was just taken, or avoids
+-- the host. The user priorities come in the order of their keys, so that a user priority whose jobs are all locked does
+-- not change the odds among the others. For each of them, the first ten jobs by id are tried in drawn order, then the
+-- next ten, without jobs that avoid the host.
 create or replace function taskqueue.draw_unlocked_job(
-  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
+  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint,
+  p_hosts text[] default null, p_now timestamptz default null
 ) returns taskqueue.job
 language plpgsql as $$
 declare
@@ -27,6 +29,7 @@ begin
       v_ids := array(select j.job_id from taskqueue.job j
                       where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held
                         and j.user_priority = v_level.user_priority and j.job_id > v_after
+                        and taskqueue.avoids(j.avoid, j.avoid_until, p_hosts, p_now) is not true
                       order by j.job_id limit 10);
       -- plan: the delete of one of them
       delete from taskqueue.job j
@@ -38,6 +41,7 @@ begin
                                 where i.setup = p_setup and i.job_id = d.job_id
                                   and i.task_queue_id = p_task_queue_id and i.user_priority = v_level.user_priority
                                   and not i.held
+                                  and taskqueue.avoids(i.avoid, i.avoid_until, p_hosts, p_now) is not true
                                   for update skip locked) l
                         limit 1)
       returning j.* into v_job;
@@ -51,6 +55,6 @@ begin
   return null;
 end $$;
 
-comment on function taskqueue.draw_unlocked_job(text, bigint, boolean, text, bigint) is
-  'Takes a job of a TaskQueue out of waiting and skips locked jobs; counts are not changed. Null if there is no job '
-  'that is not locked.';
+comment on function taskqueue.draw_unlocked_job(text, bigint, boolean, text, bigint, text[], timestamptz) is
+  'Takes a job of a TaskQueue out of waiting and skips jobs that are locked or avoid one of p_hosts at p_now; counts '
+  'are not changed. Null if there is no other job.';

@@ -1,10 +1,11 @@
 -- HANDS.md, When a hand is dealt: a match found no card that it could take. A deal is in vain if jobs arrive faster
 -- than cards are taken, since the hand is void before it is used. In that case jobs are drawn one at a time. A hand
 -- without cards counts the changes now and then, so that a draw has few of them to add up. If another transaction is
--- dealing, this call waits for its hand (HANDS.md, Beside a dealer).
+-- dealing, this call waits for its hand (HANDS.md, Beside a dealer). A hand whose cards all avoid the host is not
+-- renewed.
 create or replace function taskqueue.renew_hand(
   p_setup text, p_task_queue_id bigint, p_hand_id bigint, p_ten_first boolean, p_policy text,
-  p_may_wait boolean
+  p_may_wait boolean, p_hosts text[] default null, p_now timestamptz default null
 ) returns boolean
 language plpgsql as $$
 declare
@@ -20,7 +21,8 @@ begin
       return true;
     end if;
     -- plan: what became of a hand
-    select h.hand_id, h.drawn, h.vain, h.rest, c.arrivals, c.removals, c.is_late, c.removals + u.used as taken
+    select h.hand_id, h.drawn, h.vain, h.rest, c.arrivals, c.removals, c.is_late, c.removals + u.used as taken,
+           u.is_avoided
       into v_hand
       from (select i.* from taskqueue.hand i
              where i.setup = p_setup and i.task_queue_id = p_task_queue_id
@@ -32,9 +34,13 @@ begin
                    coalesce(bool_or(n.change = 0), false) as is_late
               from taskqueue.new_changes(p_setup, p_task_queue_id, h.known_to, h.in_flight) n) c
      cross join lateral (
-            select h.cards - count(*)::int as used
+            select h.cards - count(*)::int as used,
+                   bool_and(taskqueue.avoids(j.avoid, j.avoid_until, p_hosts, p_now) is true) as is_avoided
               from unnest(h.job_ids[:h.cards], h.entry_ids[:h.cards]) e (job_id, entry_id)
               join taskqueue.job j on j.setup = p_setup and j.job_id = e.job_id and j.entry_id = e.entry_id) u;
+    if v_hand.is_avoided and v_hand.arrivals = 0 and v_hand.removals = 0 then
+      return false;
+    end if;
     v_number := case when v_hand.arrivals = 0 and v_hand.removals = 0 and (v_hand.drawn > 0 or v_hand.vain = 0)
                      then case when v_hand.rest > 0 then taskqueue.cards_to_deal(v_hand.drawn) else 0 end
                      when v_hand.vain > 1 and v_hand.taken < 2 << v_hand.vain then 0
@@ -60,7 +66,7 @@ begin
   return false;
 end $$;
 
-comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, boolean) is
+comment on function taskqueue.renew_hand(text, bigint, bigint, boolean, text, boolean, text[], timestamptz) is
   'Whether there is a newer hand than p_hand_id: one that another transaction has dealt, or one dealt now. False means '
   'that the job is drawn without a hand. p_may_wait: whether the transaction holds no lock for which a dealer may '
-  'wait.';
+  'wait. p_hosts, p_now: the hosts of the request, and its time.';

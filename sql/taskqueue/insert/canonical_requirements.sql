@@ -1,7 +1,8 @@
 -- MATCHING.md, Requirements: the definition of a TaskQueue in one form, so that equal requirements are equal JSON.
 -- MATCHING.md, Refused requirements, lists the errors. The view taskqueue.requirement_key lists the keys.
+-- Long because the order of the steps matters.
 create or replace function taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) returns jsonb
-language plpgsql stable as $$
+language plpgsql as $$
 declare
   v_out jsonb := jsonb '{}';
   v_key text;
@@ -11,7 +12,8 @@ declare
   v_value jsonb;
   v_new jsonb;
   v_same boolean;
-  v_memory bigint;  -- MB, of memory tags
+  v_clauses jsonb := '{}'::jsonb;  -- the keys that become clauses, as they were given
+  v_keep boolean := (select s.keep_gpus from taskqueue.setting s where s.setup = p_setup);
 begin
   if pg_column_size(p_requirements) > 4096 then
     perform taskqueue.require_within(p_setup, 'requirements_size', 'requirements',
@@ -37,10 +39,12 @@ begin
       when 'text' then v_new := to_jsonb(taskqueue.one_text(v_key, v_value));
       when 'texts' then
         v_texts := taskqueue.text_set(v_key, v_value);
-        if v_canonical_key = 'Tags' and v_texts::text ~ '[0-9]GB' then
-          select x.tags, x.memory into v_texts, v_memory from taskqueue.without_memory_tags(p_setup, v_texts) x;
-        end if;
         v_new := to_jsonb(v_texts);
+      when 'clauses' then
+        v_clauses := v_clauses || jsonb_build_object(v_key, v_value);
+        continue;
+      when 'processors' then
+        v_new := case when v_value <> 'null' then to_jsonb(taskqueue.number_of_processors(v_key, v_value)) end;
       when 'number' then
         v_new := case when v_value <> 'null' then to_jsonb(taskqueue.one_number(v_key, v_value)::float8) end;
       when 'cpu_time' then
@@ -75,11 +79,32 @@ begin
     end if;
     if v_new <> '[]' and not (v_canonical_key in ('Sites', 'GridCEs', 'Platforms', 'JobTypes')
                               and taskqueue.includes_any(v_texts)) then
-      v_out := v_out || jsonb_build_object(v_canonical_key, v_new);
+      v_out := v_out || jsonb_build_object(coalesce(v_canonical_key, v_key), v_new);
     end if;
   end loop;
-  if v_memory is not null then
-    v_out := v_out || jsonb_build_object('MinRAM', greatest(v_memory::float8, (v_out ->> 'MinRAM')::float8));
+  if v_out ? 'MinNumberOfProcessors' then
+    v_out := taskqueue.with_processor_tag(v_out);
+  end if;
+  -- the clause of keep_gpus does not count for the limits of a form, so that a stored form is valid input
+  v_value := taskqueue.with_gpus_kept(v_clauses, false);
+  if v_value <> v_clauses and v_clauses - 'Clauses' = '{}'
+     and (v_value @? '$.Clauses[*].Attributes.keyvalue() ? (@.key starts with "gpu.")') is not true
+     and exists (select from taskqueue.attribute a
+                  where a.setup = p_setup and a.name = 'gpu.count' and a.type = 'number') then
+    v_clauses := v_value;
+    v_keep := true;
+  end if;
+  if v_clauses <> '{}' then
+    v_out := v_out - '{Sites,Tags}'::text[] || taskqueue.known_clauses(
+      p_setup, v_clauses || (select coalesce(jsonb_object_agg(o.key, o.value), '{}') from jsonb_each(v_out) o
+                              where o.key in ('Sites', 'Tags')));
+  end if;
+  if v_out ->> 'Tags' ~ '[0-9]GB"' then
+    v_out := taskqueue.without_memory_tags(p_setup, v_out);
+  end if;
+  v_out := taskqueue.with_processors(v_out);
+  if v_keep then
+    v_out := taskqueue.with_gpus_kept(v_out, true);
   end if;
   select k.key into v_key from taskqueue.requirement_key k where k.is_required and not v_out ? k.key limit 1;
   if found then

@@ -1,6 +1,7 @@
 -- MATCHING.md, Insertion: puts jobs into TaskQueues that the caller has locked against deletion. Jobs that already wait
--- are moved, whatever their TaskQueue. Ids are locked in their order, so that two callers with the same ids do not
--- deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not ended.
+-- are moved, whatever their TaskQueue; only an operator's hold stays. Ids are locked in their order, so that two
+-- callers with the same ids do not deadlock. TaskQueues that jobs left are removed last, since others may enter them.
+-- Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not ended.
 create or replace function taskqueue.fill_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null
@@ -13,7 +14,7 @@ declare
   v_live bigint;
   v_todo bigint[];
   v_left bigint[];
-  v_task_queue_id bigint;
+  v_all_left bigint[] := '{}'::bigint[];
 begin
   if v_brokered and v_submitted then
     select min(w.job_id)
@@ -51,18 +52,20 @@ begin
        where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
     ), moved as (
       update taskqueue.job j
-         set task_queue_id = n.task_queue_id, user_priority = n.user_priority, entry_id = nextval('taskqueue.entry_id')
+         set task_queue_id = n.task_queue_id, user_priority = n.user_priority, entry_id = nextval('taskqueue.entry_id'),
+             held = j.held and j.not_before is null, not_before = null, losses = 0, failures = 0, last_token = null,
+             avoid = null, avoid_until = null
         from waiting w
         join unnest(p_task_queue_ids, p_job_ids,
                     p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
       returning j.job_id, w.task_queue_id as old_task_queue_id, w.user_priority as old_priority, j.task_queue_id,
-                j.user_priority, w.held, w.entry_id as old_entry_id
+                j.user_priority, j.held, w.held as was_held, w.entry_id as old_entry_id
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id, entry_id)
       select p_setup, m.old_task_queue_id, m.old_priority, -1, null::bigint, m.old_entry_id
         from moved m
-       where not m.held
+       where not m.was_held
       union all
       select p_setup, m.task_queue_id, m.user_priority, count(*), min(m.job_id), null
         from moved m
@@ -77,10 +80,9 @@ begin
          join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
         where q.setup = p_setup and q.task_queue_id = any (v_left);
     end if;
-    foreach v_task_queue_id in array coalesce(v_left, '{}') loop
-      perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue_id);
-    end loop;
+    v_all_left := v_all_left || v_left;
   end loop;
+  perform taskqueue.drop_task_queue_if_empty(p_setup, i) from unnest(v_all_left) i;
 end $$;
 
 comment on function taskqueue.fill_task_queues(text, bigint[], bigint[], int[], resource.identity) is

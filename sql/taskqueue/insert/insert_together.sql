@@ -1,6 +1,5 @@
 -- MATCHING.md, Insertion: one job or many. Two calls with the same ids under different requirements can deadlock: the
--- one that PostgreSQL cancels starts again after a short random pause, so that the two do not meet again. A call
--- whose TaskQueue is gone starts again, too.
+-- one that PostgreSQL cancels starts again after a short random pause, so that the two do not meet again.
 create or replace function taskqueue.insert_together(
   p_identity resource.identity, p_requirements jsonb[], p_numbers int[], p_job_ids bigint[], p_user_priorities int[],
   p_payloads jsonb[]
@@ -14,7 +13,7 @@ begin
       v_placed := taskqueue.place_batch(p_identity, p_requirements, p_numbers, p_job_ids, p_user_priorities);
       perform workload.set_payloads(p_identity.setup, p_job_ids, p_payloads);
       exit;
-    exception when deadlock_detected or foreign_key_violation then
+    exception when deadlock_detected then
       if v_try = 20 then
         raise exception 'other calls insert % at the same time',
           case cardinality(p_job_ids) when 1 then 'job ' || p_job_ids[1] else 'the same jobs' end

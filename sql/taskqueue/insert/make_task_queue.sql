@@ -12,13 +12,14 @@ begin
     into strict v_definition
     from taskqueue.definition d
    where d.setup = p_setup and d.definition_id = p_definition_id;
-  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority,
-                                    mean_weight, is_open, created_at)
-  values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group,
-          v_definition.cpu_time, v_definition.min_ram,
-          (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight,
-          not exists (select from taskqueue.held_owner h
-                       where h.setup = p_setup and h.owner_dn = v_definition.owner_dn), resource.clock(p_setup))
+  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram,
+                                    most_processors, ram_per_processor, priority, mean_weight, is_open, created_at)
+  select p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time,
+         v_definition.min_ram, (r ->> 'MaxRAM')::float8, (r ->> 'MaxNumberOfProcessors')::int,
+         (r ->> 'RAMPerProcessor')::float8, 0.001, p_weight,
+         not exists (select from taskqueue.held_owner h
+                      where h.setup = p_setup and h.owner_dn = v_definition.owner_dn), resource.clock(p_setup)
+    from (values (v_definition.requirements)) v (r)
   returning task_queue_id into v_id;
   insert into taskqueue.hand (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));

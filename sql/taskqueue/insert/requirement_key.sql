@@ -19,6 +19,20 @@ select k.key, k.canonical_key, k.type, k.unit, k.is_required, k.condition, k.mea
     ('LHCbPlatforms', 'Platforms', 'texts', null, false, 'Platform', 'Alias of Platforms.'),
     ('JobTypes', 'JobTypes', 'texts', null, false, 'JobType', 'Types of the job.'),
     ('Tags', 'Tags', 'texts', null, false, 'Tag', 'Tags, all of which the resource must offer.'),
+    ('TagExpression', null, 'clauses', null, false, 'Clauses',
+     'Expression over tags with & (and), | (or), ~ (not) and brackets, as a text.'),
+    ('Attributes', null, 'clauses', null, false, 'Clauses',
+     'Attributes that the resource must offer: a value, a list of values, or {min, max, above, below}, by name.'),
+    ('Alternatives', null, 'clauses', null, false, 'Clauses',
+     'Objects with Sites, Tags, TagExpression and Attributes, one of which must hold as a whole.'),
+    ('Clauses', 'Clauses', 'clauses', null, false, 'Clauses',
+     'Clauses that must all hold, in their canonical form; a clause holds if one of its parts does.'),
+    ('MinNumberOfProcessors', null, 'processors', 'processors', false, 'Tag',
+     'Processors that the resource must offer, 1 to 1024: the tag nProcessors above 1.'),
+    ('MaxNumberOfProcessors', 'MaxNumberOfProcessors', 'processors', 'processors', false, null,
+     'Processors that the job can use; not compared.'),
+    ('RAMPerProcessor', 'RAMPerProcessor', 'number', 'MB', false, null,
+     'Part of MinRAM that each processor takes; not compared.'),
     ('MinRAM', 'MinRAM', 'number', 'MB', false, 'MaxRAM', 'Memory that the resource must offer.'),
     ('MaxRAM', 'MaxRAM', 'number', 'MB', false, null, 'Memory that the job may use; not compared.')
   ) k (key, canonical_key, type, unit, is_required, condition, meaning);
@@ -27,7 +41,8 @@ comment on view taskqueue.requirement_key is 'The keys of requirements (taskqueu
 comment on column taskqueue.requirement_key.key is 'Key, or alias of a key.';
 comment on column taskqueue.requirement_key.canonical_key is 'Key in canonical requirements; null if not part of them.';
 comment on column taskqueue.requirement_key.type is
-  'JSON type: text, texts (one text or a list of texts), number (not negative) or cpu_time (a number).';
+  'JSON type: text, texts (one text or a list of texts), number (not negative), processors (an integer from 1 '
+  'to 1024), cpu_time (a number), or clauses (see the meaning).';
 comment on column taskqueue.requirement_key.unit is 'Unit of a number.';
 comment on column taskqueue.requirement_key.is_required is 'Whether requirements without the key are refused.';
 comment on column taskqueue.requirement_key.condition is

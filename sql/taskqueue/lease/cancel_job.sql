@@ -19,7 +19,8 @@ begin
       into v_lease;
     if found then
       perform taskqueue.may_touch(v_identity, p_job_id, v_lease.definition_id);
-      perform taskqueue.note_events(array[(v_lease, 'kill asked', null, null, null, null)::taskqueue.lease_event]);
+      perform taskqueue.note_events(array[
+        (v_lease, 'kill asked', null, null, null, null, null)::taskqueue.lease_event]);
       return 'kill asked';
     end if;
     -- the job may have gone back to waiting between the two statements, so try again

@@ -1,5 +1,5 @@
 -- LEASES.md, Attempts: a repeated call gives the same answer, because the token of the last attempt is kept with the
--- ended job.
+-- ended job, or with the job that a retry rule tries again.
 create or replace function taskqueue.finish_job(
   p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished', p_error jsonb default null,
   p_used jsonb default null, p_host text default null
@@ -26,7 +26,8 @@ begin
     perform taskqueue.end_leases(p_setup, v_leases);
   elsif not exists (select from taskqueue.ended e
                      where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
-                       and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
+                       and taskqueue.attempt_text(e.attempts, e.token) = p_attempt)
+        and not (p_outcome = 'failed' and taskqueue.was_tried_again(p_setup, p_job_id, p_attempt)) then
     perform taskqueue.refuse_attempt(p_setup, p_job_id, p_attempt);
   end if;
   return p_outcome;

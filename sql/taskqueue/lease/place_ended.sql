@@ -21,8 +21,12 @@ begin
     from unnest(p_job_ids) i (id)
     left join taskqueue.ended e on e.setup = p_setup and e.job_id = i.id
    cross join lateral (
-          select (select k.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(
-                           p_setup, (k.requirements ->> 'CPUTime')::numeric))
+          select (select case when k.requirements ? 'Clauses'
+                              then taskqueue.canonical_requirements(p_setup, k.requirements)
+                              else taskqueue.with_gpus_kept(
+                                     k.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(
+                                       p_setup, (k.requirements ->> 'CPUTime')::numeric)),
+                                     (select s.keep_gpus from taskqueue.setting s where s.setup = p_setup)) end
                     from taskqueue.kept_definition k
                    where k.setup = p_setup and k.definition_id = e.definition_id) as requirements) r;
   select r.id, r.outcome, r.brokered into v_wrong
@@ -72,5 +76,5 @@ begin
 end $$;
 
 comment on function taskqueue.place_ended(text, bigint[]) is
-  'Puts ended jobs back into TaskQueues, as taskqueue.retry_ended describes. Errors: PB004, PB005, and PB006 (another '
-  'call changed a job while this call worked).';
+  'Puts ended jobs back into TaskQueues, as taskqueue.retry_ended describes. Errors: PB001 (an attribute '
+  'that is gone), PB004, PB005, and PB006 (another call changed a job while this call worked).';

@@ -16,7 +16,7 @@ begin
     perform resource.call_for((select min(s) from unnest(p_subjects) s));
   end if;
   return array(
-    select row(l.o, e.event, e.subject, null, p_facts[e.n], null)::taskqueue.lease_event
+    select row(l.o, e.event, e.subject, null, p_facts[e.n], null, null)::taskqueue.lease_event
       from unnest(p_job_ids, p_attempts, p_events, p_numbers, p_subjects, p_alone)
              with ordinality e (job_id, attempt, event, number, subject, is_alone, n)
      cross join lateral (

@@ -48,7 +48,7 @@ begin
   end if;
   if v_facts.are_first then
     perform taskqueue.note_events(array(
-      select (k.lease, 'running', k.subject, null, null, null)::taskqueue.lease_event
+      select (k.lease, 'running', k.subject, null, null, null, null)::taskqueue.lease_event
         from unnest(p_reports) k
        where (k.lease).state = 'matched' and (k.lease).job_id = any (v_facts.job_ids)));
   end if;

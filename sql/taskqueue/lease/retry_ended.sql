@@ -8,7 +8,7 @@ begin
     begin
       perform taskqueue.place_ended(p_setup, p_job_ids);
       exit;
-    exception when sqlstate 'PB006' or deadlock_detected or foreign_key_violation then
+    exception when sqlstate 'PB006' or deadlock_detected then
       if v_try = 20 then
         raise;
       end if;
@@ -19,6 +19,6 @@ end $$;
 
 comment on function taskqueue.retry_ended(text, bigint[]) is
   'Puts ended jobs that did not finish back into TaskQueues of their requirements, all or none. They keep id, user '
-  'priority, payload and count of attempts, and have no losses. Errors: PB004 (no such job), PB005 (it has not ended, '
-  'has finished, was a job of a task, or its requirements are no longer kept), PB006 (other calls change the same jobs '
-  'all the time).';
+  'priority, payload and count of attempts, and have no losses. Errors: PB001 (the setup no longer has an attribute '
+  'that it names), PB004 (no such job), PB005 (it has not ended, has finished, was a job of a task, or its '
+  'requirements are no longer kept), PB006 (other calls change the same jobs all the time).';

@@ -12,8 +12,9 @@ begin
     select l.o
       from (select distinct u from unnest(p_job_ids) u order by u) u (job_id)
      cross join lateral (select o from taskqueue.lease o where o.setup = p_setup and o.job_id = u.job_id for update) l);
-  perform taskqueue.end_leases(p_setup, array(select (l, 'cancelled', null, null, null, null)::taskqueue.lease_event
-                                                from unnest(v_leases) l where l.kill_reason is not null));
+  perform taskqueue.end_leases(p_setup, array(
+    select (l, 'cancelled', null, null, null, null, null)::taskqueue.lease_event
+      from unnest(v_leases) l where l.kill_reason is not null));
   v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
   if v_leases <> '{}' then
     perform taskqueue.return_jobs(p_setup, v_leases, p_why, p_is_loss => true);

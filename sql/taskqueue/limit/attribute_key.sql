@@ -7,7 +7,7 @@ declare
 begin
   select k.canonical_key into v_key
     from taskqueue.requirement_key k
-   where k.key in (p_attribute, p_attribute || 's') and k.canonical_key is not null;
+   where k.key in (p_attribute, p_attribute || 's') and k.canonical_key is not null and k.type <> 'clauses';
   if v_key is null then
     raise exception 'unknown attribute %', coalesce(quote_literal(p_attribute), 'null')
       using errcode = 'PB001',
@@ -15,7 +15,7 @@ begin
                                   'The nearest is ' || resource.nearest_name(p_attribute, array_agg(k.key)) || '. ',
                                   string_agg(k.key, ', '))
                       from taskqueue.requirement_key k
-                     where k.canonical_key is not null);
+                     where k.canonical_key is not null and k.type <> 'clauses');
   end if;
   return v_key;
 end $$;

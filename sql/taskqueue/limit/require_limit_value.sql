@@ -6,7 +6,8 @@ declare
   v_value jsonb := to_jsonb(p_value);
   v_found jsonb;
 begin
-  if exists (select from taskqueue.requirement_key k where k.key = p_key and k.type in ('number', 'cpu_time')) then
+  if exists (select from taskqueue.requirement_key k
+              where k.key = p_key and k.type in ('number', 'processors', 'cpu_time')) then
     v_value := coalesce(to_jsonb(resource.number_or_null(jsonb_build_object(p_key, p_value), p_key)), v_value);
   end if;
   v_found := taskqueue.canonical_requirements(

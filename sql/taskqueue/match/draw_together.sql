@@ -40,8 +40,7 @@ begin
                                  taskqueue.accepts(o.definition, c.offer)
                                  -- if several sites are offered, a TaskQueue counts in the list of one of them
                                  and (cardinality(c.sites) <= 2 or o.site = '*'
-                                      or o.site = taskqueue.first_site((c.offer).sites, (o.definition).sites,
-                                                                       (o.definition).banned_sites))) as is_accepted
+                                      or o.site = taskqueue.site_for(o.definition, c.offer))) as is_accepted
              offset 0) f
        where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
     select array_agg(taskqueue.new_stream(

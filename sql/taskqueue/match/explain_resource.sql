@@ -6,9 +6,13 @@ language plpgsql stable security definer set search_path = taskqueue, pg_temp as
 declare
   v_identity resource.identity := resource.identify_viewer(p_setup);
   v_offer taskqueue.offer;
+  v_quarantine text;
 begin
   v_identity.private := false;  -- the description alone defines the resource, not the identity of the caller
   v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
+  v_offer.job_id := null;
+  select string_agg(taskqueue.shown_quarantine(q), '; ') into v_quarantine
+    from taskqueue.quarantine_of(p_setup, v_offer, taskqueue.host_of(p_resource -> 'HostName')) q;
   return query
     with waiting as materialized (
       select q.definition_id, q.is_open, sum(n.jobs)::bigint as jobs, count(*) as task_queues,
@@ -27,7 +31,9 @@ begin
                 string_agg(concat_ws(' ', c.condition, c.offered), '; ' order by c.condition) as offered
            from (select e.condition, e.wanted, e.offered from taskqueue.condition(d, v_offer) e where not e.holds
                  union all
-                 select 'TaskQueue', 'enabled, neither it nor its owner held', 'it is not' where not w.is_open) c) c
+                 select 'TaskQueue', 'enabled, neither it nor its owner held', 'it is not' where not w.is_open
+                 union all
+                 select 'Quarantine', 'none', v_quarantine where v_quarantine is not null) c) c
     )
     select sum(k.jobs)::bigint, sum(k.task_queues)::bigint, k.failing,
            (array_agg(k.example order by k.jobs desc, k.example))[1],
@@ -41,5 +47,6 @@ end $$;
 comment on function taskqueue.explain_resource(text, jsonb) is
   'Waiting jobs that are not held, and their TaskQueues, by the conditions that the resource fails (condition names; '
   'empty if it matches), most jobs first. example is a TaskQueue of the requirements with the most jobs of the row; '
-  'wanted and offered show its failing conditions in words. A JobID in the description is ignored. Errors: PB001 '
-  '(description), PB002 (setup not granted).';
+  'wanted and offered show its failing conditions in words. Jobs that avoid the host of the resource (explain_match: '
+  'Avoid) count as if they did not. A JobID in the description is ignored. Errors: PB001 (description), PB002 (setup '
+  'not granted).';

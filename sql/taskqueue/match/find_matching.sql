@@ -11,6 +11,10 @@ declare
   v_ids bigint[];
   v_cpu_times bigint[];
 begin
+  p_parsed.matched_at := now();
+  if not taskqueue.may_keep_matching(p_setup, v_offer) then
+    return p_parsed;
+  end if;
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
   if v_offer.owner_groups is not null then  -- a private pilot: the search uses the index on owners
@@ -27,8 +31,9 @@ begin
       from taskqueue.definition d
      where d.setup = p_setup and d.search_keys && v_keys and taskqueue.accepts(d, v_offer);
   end if;
-  p_parsed.matches := taskqueue.keep_matching(p_parsed.known_id, v_ids, v_cpu_times, v_snapshot);
-  p_parsed.matched_at := now();
+  if taskqueue.may_keep_matching(p_setup, v_offer) then  -- a clause may have come during the search
+    p_parsed.matches := taskqueue.keep_matching(p_parsed.known_id, v_ids, v_cpu_times, v_snapshot);
+  end if;
   return p_parsed;
 end $$;
 

@@ -14,6 +14,9 @@ declare
   v_all taskqueue.parsed_description[] :=
     array_fill(null::taskqueue.parsed_description, array[cardinality(p_requests)]);
   v_leased taskqueue.stream[];
+  v_claim record;
+  v_probes taskqueue.quarantine[] := '{}'::taskqueue.quarantine[];  -- and the requests that claimed them
+  v_probing int[] := '{}'::int[];
   v_noted int[] := '{}'::int[];  -- requests whose description may have to be noted
   v_hint text;
   v_request int;
@@ -21,14 +24,26 @@ begin
   select array_agg(r.resources -> p_alternative order by r.number), array_agg(r.jobs order by r.number),
          array_agg(row(u.request_id, case when u.request_id is not null
                                           then jsonb_hash_extended(r.resources -> p_alternative, 1) end,
-                       r.subject, taskqueue.host_of(r.resources -> p_alternative -> 'HostName')
+                       r.subject, taskqueue.host_of(r.resources -> p_alternative -> 'HostName'), null
                       )::taskqueue.asker order by r.number)
     into v_resources, v_numbers, v_askers
     from unnest(p_requests) r cross join lateral (select taskqueue.leased_under(r) as request_id) u;
   foreach v_request in array p_open loop
     begin
       v_parsed := taskqueue.parsed_description_of(p_setup, v_resources[v_request], p_identity);
+      if v_parsed.guarded then
+        v_claim := taskqueue.claim_probe(v_parsed, (v_askers[v_request]).host, v_probes);
+        continue when v_claim.is_refused;
+        if (v_claim.probe).setup is not null then
+          v_numbers[v_request] := 1;
+          v_probes := v_probes || v_claim.probe;
+          v_probing := v_probing || v_request;
+        end if;
+      end if;
       v_all[v_request] := v_parsed;
+      if v_askers[v_request].host is not null then
+        v_askers[v_request].hosts := taskqueue.hosts_at(v_askers[v_request].host, (v_parsed.offer).sites);
+      end if;
       if taskqueue.shall_note_resource(v_parsed, (v_parsed.offer).cpu_time, null, v_now) then
         v_noted := v_noted || v_request;
       end if;
@@ -39,6 +54,8 @@ begin
     end;
   end loop;
   v_leased := taskqueue.lease_together(p_setup, v_all, taskqueue.new_streams(v_all, v_numbers), v_askers);
+  perform taskqueue.note_probe(v_probes[p.n], array(select s from unnest(v_leased) s where s.request = p.request))
+     from unnest(v_probing) with ordinality p (request, n);
   return query
     select l.request, l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt, null::jsonb
       from taskqueue.leased_jobs(p_setup, v_leased) l;

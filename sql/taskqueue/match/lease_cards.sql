@@ -12,21 +12,21 @@ declare
 begin
   -- plan: the leases
   with leased as (
-    insert into taskqueue.lease (setup, job_id, attempt, losses, token, task_queue_id, definition_id, user_priority,
-                                 site, grid_ce, role_name, matched_at, expires_at, brokered, request_id, asked, subject,
-                                 host)
-    select p_setup, (s.card).job_id, (s.card).attempt, (s.card).losses, s.token, s.task_queue_id, s.definition_id,
+    insert into taskqueue.lease (setup, job_id, attempt, losses, failures, last_token, avoid, avoid_until, token,
+                                 task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at,
+                                 expires_at, brokered, request_id, asked, subject, host)
+    select p_setup, (s.card).job_id, (s.card).attempt, (s.card).losses, (s.card).failures,
+           (s.card).last_token, (s.card).avoid, (s.card).avoid_until, s.token, s.task_queue_id, s.definition_id,
            (s.card).user_priority,
-           case when cardinality(o.sites) = 1 then o.sites[1]
-                else taskqueue.first_site(o.sites, d.sites, d.banned_sites) end,
-           case when cardinality(o.grid_ces) = 1 then o.grid_ces[1]
-                else taskqueue.first_site(o.grid_ces, d.grid_ces, '{}') end,
+           case when cardinality((o.offer).sites) = 1 then (o.offer).sites[1]
+                else taskqueue.site_for(d, o.offer) end,
+           case when cardinality((o.offer).grid_ces) = 1 then (o.offer).grid_ces[1]
+                else taskqueue.first_site((o.offer).grid_ces, d.grid_ces, '{}') end,
            resource.caller(), t.now, t.now + v_parsed.lease_time, (s.card).brokered, a.request_id, a.asked, a.subject,
            a.host
       from unnest(p_streams) s
      cross join lateral (select (p_askers[s.request]).*) a
-     cross join lateral (select (k.offer).sites, (k.offer).grid_ces
-                           from (select (p_parsed[s.request]).*) k offset 0) o
+     cross join lateral (select (p_parsed[s.request]).offer offset 0) o
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
       join resource.setup_time t on t.setup = p_setup
   )

@@ -16,8 +16,16 @@ declare
   v_drawn record;
   v_taken taskqueue.stream[];
   v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
+  v_is_named boolean := p_askers[1].hosts is not null;  -- whether a caller names its host
+  v_now timestamptz;  -- null if none does
   v_begun_again int;  -- number of a stream that drew once more, when more TaskQueues had been posted
 begin
+  if not v_is_named and cardinality(p_askers) > 1 then
+    v_is_named := exists (select from unnest(p_askers) a where a.hosts is not null);
+  end if;
+  if v_is_named then
+    v_now := resource.clock(p_setup);
+  end if;
   if not v_alone then
     v_left := taskqueue.draw_together(
                 p_setup, p_parsed, array(select s from unnest(p_streams) s where not s.goes_alone))
@@ -27,12 +35,13 @@ begin
     v_first := v_left[1];
     v_parsed := p_parsed[v_first.request];
     if v_alone then
-      v_taken := taskqueue.take_alone(p_setup, v_parsed, v_first, p_may_wait);
+      v_taken := taskqueue.take_alone(p_setup, v_parsed, v_first, p_may_wait, p_askers[v_first.request].hosts,
+                                      v_now);
     else
       v_taken := taskqueue.take_together(p_setup, v_parsed, array(
         select s from unnest(v_left) s
          where s.number < coalesce((select min(o.number) from unnest(v_left) o
-                                     where o.task_queue_id is null), 2147483647)));
+                                     where o.task_queue_id is null), 2147483647)), p_askers, v_now);
     end if;
     if v_taken <> '{}' then
       perform taskqueue.lease_cards(p_setup, p_parsed, v_taken, p_askers);

@@ -1,8 +1,6 @@
 -- DRAWING.md, Order of the draw: this is the short way, for a known description, its two posting lists in the highest
--- CPU bucket (Next candidate), and the next card of a hand. A draw that does not end here goes on in
--- taskqueue.lease_together, as a stream that has reached a TaskQueue or a key. The token, which an agent cannot choose,
--- seeds random(). The planner's settings: sql/README.md, Planner settings.
--- Long because a call pays for each table (12 us) and each operator (1 us) before it reads anything.
+-- CPU bucket, and the next card of a hand. A draw that does not end here goes on in lease_together. The token, which an
+-- agent cannot choose, seeds random(). Long because a call pays for each table (12 us) and operator (1 us).
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql rows 1
@@ -15,11 +13,14 @@ declare
                                   and pg_column_size(p_resource) < 1048576
                              then (p_resource -> 'CPUTime')::numeric end;
   v_host text := case when p_resource ? 'HostName' then taskqueue.host_of(p_resource -> 'HostName') end;
-  v_resource jsonb := case when v_cpu_time between 0 and 1e18 and (v_host is null) = not p_resource ? 'HostName'
-                           then p_resource - '{CPUTime,HostName}'::text[] end;
+  v_known jsonb[] := case  -- the key of the description, and the numbers of its attributes
+    when (v_cpu_time between 0 and 1e18 and (v_host is null) = not p_resource ? 'HostName') is not true then null
+    when p_resource ? 'Attributes' then taskqueue.rounded_description(p_setup, p_resource)
+    else array[p_resource - '{CPUTime,HostName}'::text[]] end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- a transaction without an id locked no row yet
   v_start record;
   v_parsed taskqueue.parsed_description;
+  v_hosts text[];  -- as in taskqueue.asker
   v_leased taskqueue.stream[];
   v_tries int := 0;
   v_above float8 := 1;  -- 1 - highest bound x key, the rest of the race
@@ -31,7 +32,7 @@ declare
 begin
   -- plan: the known description and its lists
   select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
-    into v_start from taskqueue.known_lists(p_setup, v_resource, v_cpu_time, p_request_id) k
+    into v_start from taskqueue.known_lists(p_setup, v_known[1], v_cpu_time, p_request_id) k
    cross join lateral (select gen_random_uuid() as token offset 0) t;
   if p_request_id is not null and v_start.is_given is not false then
     return query
@@ -40,17 +41,21 @@ begin
       return;
     end if;
   end if;
-  v_parsed := v_start.known;
+  v_parsed := case when v_known[2] is null then v_start.known
+                   else taskqueue.with_numbers(v_start.known, v_known[2]) end;
+  if v_parsed.guarded and v_parsed.is_plain then
+    v_parsed.is_plain := not exists (select from taskqueue.quarantine_of(p_setup, v_parsed.offer, v_host));
+  end if;
   if (v_parsed.is_plain
       and (v_start.bound > 0 or v_parsed.matches is not null and v_start.cpu_time > 0)) is not true then
     if v_parsed.digest is not null then
       v_parsed.offer.cpu_time := floor(v_cpu_time);
     end if;
     return query
-      select * from taskqueue.lease_for_resource(p_setup, p_resource, 1, p_request_id => p_request_id,
-                                                 p_asked => v_asked, p_parsed => v_parsed);
+      select * from taskqueue.lease_for_resource(p_setup, p_resource, 1, null, p_request_id, v_asked, v_parsed);
     return;
   end if;
+  v_hosts := case when v_host is not null then array[taskqueue.host_at(v_host, v_parsed.site)] end;
   while v_tries < 32 loop
     v_tries := v_tries + 1;
     if v_start.bound = 0 then
@@ -68,8 +73,7 @@ begin
       select q.task_queue_id, d.definition_id, d.requirements,
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
              < q.priority / q.siblings * v_above * v_start.highest
-             and case when d.demands & v_parsed.tests = 0
-                      -- null means that all conditions are tested
+             and case when d.demands & v_parsed.tests = 0  -- null means that all conditions are tested
                       then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted
         into v_queue
         from taskqueue.posting p
@@ -84,7 +88,7 @@ begin
     -- plan: the card of a match
     select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
       into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
-      from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1) n;
+      from taskqueue.next_cards(p_setup, v_queue.task_queue_id, 1, v_hosts, v_start.now) n;
     -- plan: the delete of the card of a match
     delete from taskqueue.job j
      where j.ctid = v_card.address and v_card.since is not null
@@ -93,17 +97,20 @@ begin
                           and c.made_in >= v_card.since)
        and exists (select from taskqueue.hand h
                     where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id and h.hand_id = v_card.hand_id)
-    returning j.job_id, j.user_priority, j.attempts + 1, j.losses, j.brokered
-         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.losses, v_card.brokered;
+    returning j.job_id, j.user_priority, j.attempts + 1, j.losses, j.failures, j.last_token, j.avoid, j.avoid_until,
+              j.brokered
+         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.losses, v_card.failures, v_card.last_token,
+              v_card.avoid, v_card.avoid_until, v_card.brokered;
     exit when v_card.job_id is null;
     -- plan: the lease of a match
     -- plan: the lease of a match with a request id
-    insert into taskqueue.lease as l (setup, job_id, attempt, losses, token, task_queue_id, definition_id,
-                                      user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered,
-                                      request_id, asked, host)
-    values (p_setup, v_card.job_id, v_card.attempt, v_card.losses, v_start.token, v_queue.task_queue_id,
-            v_queue.definition_id, v_card.user_priority, v_parsed.site, v_parsed.grid_ce, v_start.role_name,
-            v_start.now, v_start.now + v_parsed.lease_time, v_card.brokered, p_request_id, v_asked, v_host)
+    insert into taskqueue.lease as l (setup, job_id, attempt, losses, failures, last_token, avoid, avoid_until,
+                                      token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name,
+                                      matched_at, expires_at, brokered, request_id, asked, host)
+    values (p_setup, v_card.job_id, v_card.attempt, v_card.losses, v_card.failures, v_card.last_token, v_card.avoid,
+            v_card.avoid_until, v_start.token, v_queue.task_queue_id, v_queue.definition_id, v_card.user_priority,
+            v_parsed.site, v_parsed.grid_ce, v_start.role_name, v_start.now, v_start.now + v_parsed.lease_time,
+            v_card.brokered, p_request_id, v_asked, v_host)
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;
@@ -124,10 +131,9 @@ begin
         p_bucket_index => width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
                                                 v_start.cpu_time)::float8, v_parsed.cpu_buckets),
         p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
-        p_is_listed => true,
         p_task_queue_id => case when v_tries < 32 or v_card.hand_id > 0 then v_queue.task_queue_id end,
-        p_definition_id => v_queue.definition_id)],
-      array[row(p_request_id, v_asked, null, v_host)::taskqueue.asker], v_may_wait);
+        p_definition_id => v_queue.definition_id, p_is_listed => true)],
+      array[row(p_request_id, v_asked, null, v_host, v_hosts)::taskqueue.asker], v_may_wait);
     return query
       select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
         from taskqueue.leased_jobs(p_setup, v_leased) l;
@@ -140,6 +146,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is
-  'Leases one waiting job to a resource. No row means that no job matches now. Later calls about the job present the '
-  'attempt. The same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not '
-  'granted).';
+  'Leases a waiting job to a resource. No row: no job matches now. Later calls about the job present the attempt. The '
+  'same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not granted).';

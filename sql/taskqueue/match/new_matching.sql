@@ -19,7 +19,7 @@ begin
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_parsed.known_to
           union all
           select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_parsed.in_flight)) d;
-  if v_new >= greatest(8, p_parsed.matches / 8) then
+  if v_new >= greatest(8, p_parsed.matches / 8) and taskqueue.may_keep_matching(p_setup, v_offer) then
     -- plan: the definitions to be kept
     select coalesce(array_agg(d.definition_id), '{}'), coalesce(array_agg(d.cpu_time), '{}')
       into v_all, v_cpu_times

@@ -18,8 +18,9 @@ begin
     values (p_setup, p_task_queue_id, v_job.user_priority, -1, v_job.entry_id);
     perform taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
   end if;
-  return row(v_job.job_id, v_job.user_priority, v_job.attempts + 1, v_job.losses, v_job.brokered, v_job.entry_id,
-             null, null, null, null, null, null, null, null, null, null)::taskqueue.card;
+  return row(v_job.job_id, v_job.user_priority, v_job.attempts + 1, v_job.losses, v_job.failures, v_job.last_token,
+             v_job.avoid, v_job.avoid_until, v_job.brokered, v_job.entry_id, null, null, null, null, null, null, null,
+             null, null, null)::taskqueue.card;
 end $$;
 
 comment on function taskqueue.take_job(text, bigint, bigint) is

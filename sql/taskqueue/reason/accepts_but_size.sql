@@ -19,6 +19,8 @@ language sql stable as $$
      and taskqueue.accepts_banned_job_type(p_definition, p_offer)
      and taskqueue.accepts_banned_tag(p_definition, p_offer)
      and ((p_offer).tags is null or p_tags <@ (p_offer).tags)
+     and (taskqueue.accepts_clauses(p_definition, p_offer) is true
+          or taskqueue.meets_clauses(p_definition, p_offer, true))
 $$;
 
 comment on function taskqueue.accepts_but_size(taskqueue.definition, text[], taskqueue.offer) is

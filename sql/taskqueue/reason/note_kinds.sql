@@ -25,6 +25,7 @@ begin
     v_noted := v_noted + 1;
     v_offer := taskqueue.offer_once_made(p_setup, v_kind.resource, v_identity);
     if v_offer is distinct from null then
+      v_offer := taskqueue.with_clauses(p_setup, v_offer);
       v_offer.reached := null;
     end if;
     insert into taskqueue.kind_offer (setup, class, offer) values (p_setup, v_kind.class, v_offer)

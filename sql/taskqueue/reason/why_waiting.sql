@@ -1,14 +1,12 @@
 -- The text is for the person whose job waits; taskqueue.explain_job shows every condition.
-create or replace function taskqueue.why_waiting(
-  p_found taskqueue.found_reason, p_held boolean, p_inserted_at timestamptz
-) returns text
+create or replace function taskqueue.why_waiting(p_found taskqueue.found_reason, p_job taskqueue.job) returns text
 language sql stable as $$
   select case w.reason
          when 'misconfigured' then 'it bans each of the sites that it lists'
          when 'too_large' then 'no kind of resource is large enough; of the nearest one fail '
            || coalesce(taskqueue.failing_sizes(p_found), 'conditions that hold by now')
          when 'held' then
-           case when p_held then 'an operator holds the job'
+           case when (p_job).held then taskqueue.why_held(p_job)
                 when exists (select from taskqueue.held_owner h
                               where h.setup = (p_found).setup and h.owner_dn = (p_found).owner_dn)
                 then 'its owner is held'
@@ -20,11 +18,10 @@ language sql stable as $$
          when 'overtaken' then 'a resource that fits took a job of other requirements at '
            || to_char((p_found).overtaken_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
          else coalesce('a resource that fits asked at ' || t.seen_at, 'no reason was looked for yet') end
-    from (select taskqueue.reason_of(p_found, p_held, p_inserted_at) as reason) w
+    from (select taskqueue.reason_of(p_found, (p_job).held, (p_job).inserted_at) as reason) w
    cross join lateral (
      select to_char(((p_found).kind).last_seen at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') as seen_at) t
 $$;
 
-comment on function taskqueue.why_waiting(taskqueue.found_reason, boolean, timestamptz) is
-  'Why a job waits, as a sentence with figures that explains the word of taskqueue.reason_of. p_held: whether the job '
-  'itself is held.';
+comment on function taskqueue.why_waiting(taskqueue.found_reason, taskqueue.job) is
+  'Why a job waits, as a sentence with figures that explains the word of taskqueue.reason_of.';

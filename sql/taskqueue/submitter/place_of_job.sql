@@ -7,7 +7,7 @@ returns table (
 language sql stable as $$
   select j.job_id, case when j.held then 'held' else 'waiting' end, j.inserted_at, null::text, null::timestamptz,
          j.attempts, j.user_priority::int, q.owner_dn, q.owner_group, j.task_queue_id,
-         taskqueue.reason_of(q, j.held, j.inserted_at), taskqueue.why_waiting(q, j.held, j.inserted_at)
+         taskqueue.reason_of(q, j.held, j.inserted_at), taskqueue.why_waiting(q, j)
     from taskqueue.job j
     join taskqueue.found_reason q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
    where j.setup = p_setup and j.job_id = p_job_id

@@ -7,7 +7,9 @@ begin
   return query
     select jsonb_build_object(
              'id', l.job_id, 'requirements', d.requirements, 'user_priority', l.user_priority, 'state', l.state,
-             'attempt', taskqueue.attempt_text(l.attempt, l.token), 'losses', l.losses, 'site', l.site,
+             'attempt', taskqueue.attempt_text(l.attempt, l.token), 'losses', l.losses,
+             'failures', l.failures, 'last_token', l.last_token, 'site', l.site,
+             'avoid', l.avoid, 'avoid_until', l.avoid_until at time zone 'UTC',
              'ce', l.grid_ce, 'role', l.role_name, 'subject', l.subject,
              'matched_at', l.matched_at at time zone 'UTC', 'reported_at', l.reported_at at time zone 'UTC',
              'expires_at', l.expires_at at time zone 'UTC', 'kill_reason', l.kill_reason,

@@ -7,6 +7,7 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_bad jsonb;
+  v_states jsonb;
   v_read record;
   v_ten_first boolean;
   v_task_queue record;
@@ -16,23 +17,27 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
+  select a.task_queues, a.states into p_task_queues, v_states from taskqueue.states_apart(p_task_queues) a;
   select e
     into v_bad
     from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
    where jsonb_typeof(e -> 'jobs') is distinct from 'array'
       or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
+      or jsonb_typeof(coalesce(e -> 'held', 'true')) <> 'boolean'
    limit 1;
   if found then
     raise exception 'this element is not a TaskQueue: %', left(v_bad::text, 200)
       using errcode = 'PB001',
-            hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
+            hint = 'An element is {requirements, enabled, held, jobs: [[id, user_priority, payload, state], ...]}; '
+                   'enabled and held are true or false.';
   end if;
   v_read := taskqueue.read_batch(p_setup, case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
-                                               else (select coalesce(jsonb_agg(e - 'enabled'), '[]')
+                                               else (select coalesce(jsonb_agg(e - '{enabled,held}'::text[]), '[]')
                                                        from jsonb_array_elements(p_task_queues) e) end);
   select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
   for v_task_queue in
     select n.requirements, coalesce((p_task_queues -> j.element - 1 ->> 'enabled')::boolean, true) as enabled,
+           coalesce((p_task_queues -> j.element - 1 ->> 'held')::boolean, false) as held,
            array_agg(j.job_id order by j.job_id) as ids, array_agg(j.user_priority order by j.job_id) as levels
       from unnest(v_read.elements, v_read.numbers, v_read.job_ids, v_read.user_priorities)
              j (element, number, job_id, user_priority)
@@ -43,8 +48,8 @@ begin
     v_id := taskqueue.make_task_queue(p_setup, taskqueue.definition_of(p_setup, v_task_queue.requirements),
                                       (select avg(taskqueue.weight(l, v_ten_first))
                                          from unnest(v_task_queue.levels) l));
-    if not v_task_queue.enabled then
-      update taskqueue.task_queue q set enabled = false, is_open = false
+    if v_task_queue.held or not v_task_queue.enabled then
+      update taskqueue.task_queue q set enabled = v_task_queue.enabled, held = v_task_queue.held, is_open = false
        where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
@@ -52,12 +57,17 @@ begin
                                        v_task_queue.ids, v_task_queue.levels);
     perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
+  if v_states is not null then
+    perform taskqueue.restore_jobs(p_setup, v_states);
+  end if;
   perform workload.set_payloads(p_setup, v_read.job_ids, v_read.payloads);
   perform taskqueue.open_task_queues(p_setup, v_made);
   return coalesce(cardinality(v_read.job_ids), 0);
 end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
-  'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs '
-  'per call, all or none. Jobs that already wait are moved there. Returns the number of jobs. Operators use it to load '
-  'dumps and workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+  'Opens a TaskQueue for each element {requirements, enabled, held, jobs: [[id, user_priority, payload, state], '
+  '...]}, up to 100,000 jobs per call, all or none; payload and state may be left out, and a state is {held, '
+  'not_before, attempts, losses, failures, avoid, avoid_until} (times in UTC). Jobs that already wait are moved there. '
+  'Returns the number of jobs. Operators use it to load dumps and workloads. Errors: PB001, PB002 (setup not granted), '
+  'PB005 (leased).';

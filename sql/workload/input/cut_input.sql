@@ -23,6 +23,10 @@ declare
   v_some bigint;  -- files, or events where files are cut, that the open job takes
   v_files bigint;
 begin
+  if p_cutting.less is not null then
+    return query select r.* from workload.cut_in_steps(p_cutting, p_groups) r;
+    return;
+  end if;
   if num_nonnulls(p_cutting.events, p_cutting.target, p_cutting.bytes) = 0 then
     return query select r.* from workload.cut_by_files(p_cutting.files, p_groups) r;
     return;
@@ -45,7 +49,8 @@ begin
       when v_kind = 2 then least(v_length - v_open.most_events, v_group.files * v_events)
       when v_cuts is not null then case when v_open.most_events + v_cut <= p_cutting.target then v_cut else 0 end
       else greatest(least(v_group.files, v_most - v_open.files,
-                          case when v_weight > 0 then floor((v_limit - v_size) / v_weight) else v_most end), 0) end;
+                          case when v_weight > 0 then floor((v_limit - v_size) / v_weight)
+                               when v_size <= v_limit then v_most else 0 end), 0) end;
     if v_some > 0 then
       v_files := case when v_kind = 2 or v_cuts is not null then (v_some - 1) / v_events + 1 else v_some end;
       v_open.files := v_open.files + v_files;

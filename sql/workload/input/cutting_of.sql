@@ -4,20 +4,23 @@ create or replace function workload.cutting_of(p_task workload.task, p_by_output
 language sql immutable as $$
   select case
     when (p_task).is_merging
-    then row(coalesce((p_task).n_files_per_merge_job, 1), null, null, null, null, null, null, null)::workload.cutting
+    then row(coalesce((p_task).n_files_per_merge_job, 1),
+             null, null, null, null, null, null, null, null)::workload.cutting
     when (p_task).n_files_per_job is not null
-    then row((p_task).n_files_per_job, null, (p_task).n_events_per_job, null, null, null, null, null)::workload.cutting
+    then row((p_task).n_files_per_job, null, (p_task).n_events_per_job,
+             null, null, null, null, null, null)::workload.cutting
     when (p_task).tgt_num_events_per_job is not null
-    then row(null, null, null, (p_task).tgt_num_events_per_job, null, null, null, null)::workload.cutting
+    then row(null, null, null, (p_task).tgt_num_events_per_job, null, null, null, null, null)::workload.cutting
     when (p_task).n_events_per_job is not null
-    then row(1, null, (p_task).n_events_per_job, null, null, null, null, null)::workload.cutting
+    then row(1, null, (p_task).n_events_per_job, null, null, null, null, null, null)::workload.cutting
     when (p_task).n_gb_per_job > 0
     then row(null, coalesce((p_task).n_max_files_per_job, 200), null, null,
              floor((p_task).n_gb_per_job::numeric * 1073741824),
              case when p_by_output and o.is_per_event then nullif(o.bytes, 0) end,
              case when p_by_output and not o.is_per_event then nullif(o.bytes, 0) end,
-             case when p_by_output and o.work > 0 then o.work end)::workload.cutting
-    else row(coalesce((p_task).n_max_files_per_job, 1), null, null, null, null, null, null, null)::workload.cutting end
+             case when p_by_output and o.work > 0 then o.work end, null)::workload.cutting
+    else row(coalesce((p_task).n_max_files_per_job, 1),
+             null, null, null, null, null, null, null, null)::workload.cutting end
     from (select greatest(coalesce((p_task).out_disk_count, 0), 0) * resource.bytes_of_unit((p_task).out_disk_unit),
                  coalesce((p_task).out_disk_unit like '%PerEvent%', false),
                  (p_task).work_disk_count * resource.bytes_of_unit((p_task).work_disk_unit)

@@ -6,7 +6,7 @@
 -- same jobs, whatever the plan is.
 create or replace function workload.make_jobs(
   p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text,
-  p_by_output boolean default false
+  p_by_output boolean default false, p_changes text[] default null
 ) returns bigint
 language plpgsql as $$
 declare
@@ -27,8 +27,8 @@ begin
            array_agg(q.unified_name order by w.place) as queues,
            array_agg(q.child_type order by w.place) as child_types,
            array_agg(q.corecount order by w.place) as corecounts,
-           array_agg(q.workflow order by w.place) as workflows
-      from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)
+           array_agg(q.workflow order by w.place) as workflows, min(w.changes) as changes
+      from unnest(p_task_ids, p_queues, p_jobs, p_changes) with ordinality w (task_id, queue, jobs, changes, place)
       join queue q on q.queue = w.queue
      where w.jobs > 0
      group by w.task_id
@@ -41,7 +41,7 @@ begin
            - cardinality(o.numbers) as jobs_before
       from wanted w
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
-     cross join lateral workload.open_parts(p_setup, t.task_id, w.jobs) o
+     cross join lateral workload.open_parts(p_setup, t.task_id, w.jobs, w.changes, p_changes is null) o
      cross join lateral workload.sums_of_parts(p_setup, t.task_id, o.numbers) p
   ), id as materialized (
     select array(select nextval('workload.job_id')
@@ -90,7 +90,8 @@ begin
   return v_made;
 end $$;
 
-comment on function workload.make_jobs(text, bigint[], text[], bigint[], text, boolean) is
+comment on function workload.make_jobs(text, bigint[], text[], bigint[], text, boolean, text[]) is
   'Makes the given number of jobs of each task for each queue (parallel arrays), in status defined, on the first parts '
-  'of the input that no job works on. p_by_output: see workload.fix_cutting. Returns the number of jobs made, which is '
-  'smaller if no more parts are open.';
+  'of the input that no job works on. p_by_output: see workload.fix_cutting. p_changes (parallel): only parts '
+  'with these changes of retry rules (workload.changes_of_part; null means none); without it, any parts. Returns the '
+  'number of jobs made, which is smaller if no more parts are open.';

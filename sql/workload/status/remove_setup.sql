@@ -3,6 +3,7 @@ create or replace function workload.remove_setup(p_setup text) returns void
 language plpgsql as $$
 begin
   delete from workload.job j where j.setup = p_setup;
+  delete from workload.failed_part p where p.setup = p_setup;
   delete from workload.job_change c where c.setup = p_setup;
   delete from workload.queue_count c where c.setup = p_setup;
   delete from workload.user_count c where c.setup = p_setup;

@@ -2,7 +2,7 @@ create or replace function workload.world_table(p_table text) returns regclass
 language sql stable as $$
   select resource.table_of_world('workload', p_table,
     '{dataset,dataset_file,replica,task,task_payload,task_dataset,task_result,statistic,job,'
-    'user_queue_statistic,to_running_rate,remaining_work}')
+    'failed_part,user_queue_statistic,to_running_rate,remaining_work}')
 $$;
 
 comment on function workload.world_table(text) is

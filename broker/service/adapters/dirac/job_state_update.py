@@ -13,7 +13,7 @@ import msgspec
 
 from broker.service import bodies
 from broker.service.adapters import facts
-from broker.service.adapters.dirac.jobs import give_back, states_of
+from broker.service.adapters.dirac.jobs import reschedule, states_of
 from broker.service.adapters.dirac.rpc import ENOAUTH, EWMSSTATUS, Args, Fault, JobId, Method
 from broker.service.endpoint import Call
 from broker.service.problems import Problem
@@ -202,7 +202,7 @@ async def _set(call: Call, job_id: int, status: Any, others: Iterable[tuple[Any,
     """Report, end or return a job. A job that the caller has ended keeps its outcome, as in DIRAC. others: minor
     statuses and application statuses until then."""
     if _known(status) == _RETURNED:
-        await _require_own(call, job_id, *await give_back(call, job_id))
+        await _require_own(call, job_id, *await reschedule(call, job_id, facts.of_failure(others)))
     elif status in _OUTCOMES:
         run = facts.of_failure(others) if status == "Failed" else {}
         end = Unproven(job_id, outcome=_OUTCOMES[status], **run)

@@ -16,6 +16,8 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      'rules/analysis-candidates.md#include-exclude'),
     ('queue-status', 'row rule', 60, 'brokerage.rule_queue_status', '-status', false, '{}',
      'rules/analysis-candidates.md#queue-status'),
+    ('failed-there', 'row rule', 65, 'brokerage.rule_failed_there', '-failedthere', false, '{}',
+     'rules/analysis-candidates.md#failed-there'),
     ('anal-locality', 'row rule', 70, 'brokerage.rule_anal_locality', null, false, '{"may_be_suppressed": true}',
      'rules/analysis-candidates.md#anal-locality'),
     ('disk-io', 'row rule', 80, 'brokerage.rule_disk_io', '-diskIO', false, '{}', 'rules/analysis-filters.md#disk-io'),

@@ -12,6 +12,8 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      '{"by": "preassigned-merge"}', 'rules/production-candidates.md#preassigned-merge'),
     ('queue-status', 'row rule', 40, 'brokerage.rule_queue_status', '-status', false, '{}',
      'rules/production-candidates.md#queue-status'),
+    ('failed-there', 'row rule', 45, 'brokerage.rule_failed_there', '-failedthere', false, '{}',
+     'rules/production-candidates.md#failed-there'),
     ('link-blocked', 'row rule', 50, 'brokerage.rule_link_blocked', '-link_unusable', false, '{}',
      'rules/network.md#link-blocked'),
     ('link-queue-cap', 'row rule', 60, 'brokerage.rule_link_queue_cap', '-link_unusable', false, '{}',

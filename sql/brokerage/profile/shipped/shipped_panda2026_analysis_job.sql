@@ -23,6 +23,8 @@ select v.rule, v.kind, v.position::float8 as position, v.function, v.criteria, v
      'rules/analysis-candidates.md#anal-locality'),
     ('queue-status', 'row rule', 70, 'brokerage.rule_queue_status_analysis_panda2026', '-status', false, '{}',
      'rules/analysis-candidates.md#queue-status'),
+    ('failed-there', 'row rule', 75, 'brokerage.rule_failed_there', '-failedthere', false, '{}',
+     'rules/analysis-candidates.md#failed-there'),
     ('zero-share', 'row rule', 80, 'brokerage.rule_zero_share', '-zeroshare', false, '{"spares_preassigned": true}',
      'rules/zero-share.md#zero-share'),
     ('disk-io', 'row rule', 90, 'brokerage.rule_disk_io', '-diskIO', false, '{}', 'rules/analysis-filters.md#disk-io'),
