@@ -27,9 +27,9 @@ A test's databases are dropped after it: two thousand of them would fill the mem
 autovacuum would visit one after the other. The server is thrown away at the end. See throwaway.py.
 
 A run of all tests makes as many examples as it has time for. Variables of the environment ask for more:
-BROKER_TEST_EXAMPLES
-(tests/core/properties), BROKER_TEST_UPGRADES=50 (upgrades under load), BROKER_TEST_DRAINED=20000 (jobs that agents race
-for), BROKER_TEST_DRAWS=2000 (the draw), BROKER_TEST_FUZZ=100000 (calls with hostile arguments),
+BROKER_TEST_EXAMPLES (tests/core/properties, tests/core/translate), BROKER_TEST_UPGRADES=50 (upgrades under load),
+BROKER_TEST_DRAINED=20000 (jobs that agents race for), BROKER_TEST_DRAWS=2000 (the draw),
+BROKER_TEST_FUZZ=100000 (calls with hostile arguments),
 BROKER_TEST_FUZZ_COMMANDS=5000 (hostile command lines), BROKER_TEST_FUZZ_SERVICE=2000 (calls of each operation of
 the service, tests/service/fuzz), BROKER_TEST_ALL_RACES=1, BROKER_TEST_KILL_SECONDS=600, BROKER_TEST_FAILOVERS=5
 (tests/cluster), JOB_WORLDS, TASK_WORLDS, ANALYSIS_WORLDS=2000 (worlds that the engine and the models decide).

@@ -36,7 +36,8 @@ def _age(db: Db) -> None:
         loops.sample(db, setup)
         loops.judge(db, setup)
     db.execute("select brokerage.keep_what_if(%s, '{}', '{}')", [GRID])
-    db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb({**RESOURCE, "Site": "S3", "Platform": "new"})])
+    new = {**RESOURCE, "Site": "S3", "Platform": "new", "Attributes": {"arch": "new"}}
+    db.execute("select taskqueue.match_job(%s, %s)", [POOL, Jsonb(new)])
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import set_json_loads
 from psycopg.types.string import TextLoader
 
 from broker.database_errors import from_database
@@ -31,6 +32,7 @@ DIFFERENT = {
     "monitor.health": OF_THE_SERVER, "monitor.health_session": OF_THE_SERVER,
     "monitor.health_snapshot": OF_THE_SERVER, "monitor.health_standby": OF_THE_SERVER,
     "monitor.health_table": OF_THE_SERVER, "monitor.resource_seen": NOT_ROLLED_UP,
+    "monitor.offered_attribute": NOT_ROLLED_UP,
     "monitor.snapshot_holder": OF_THE_SERVER, "monitor.site": NOT_ROLLED_UP, "resource.describe_setup": THE_TIME,
     "taskqueue.explain_job": NOT_ROLLED_UP, "taskqueue.resources_not_rolled_up": NOT_ROLLED_UP,
 }  # fmt: skip
@@ -53,6 +55,16 @@ BY_HAND = {
         select * from history.figures_over('{GRID}', '[{{"figure": "jobs_waiting"}}]', '2099-12-31', '2100-01-02')""",
     "history.failures": f"""
         select * from history.failures('{GRID}', '1900-01-02', '{{site,class,error}}') order by jobs""",
+    "taskqueue.judges_error": f"""
+        select taskqueue.judges_error('{GRID}', '[{{"source": "dirac", "text": "Job Rescheduled"}}]')""",
+    "workload.changes_of_part": """
+        select workload.changes_of_part(row('s', 1, 1, 1, 2.25, 1, '{QB,QA}', false)::workload.failed_part)""",
+    "taskqueue.explain_retry": """
+        select h.setup, h.job_id, e from (select setup, job_id from taskqueue.history where event = 'failed') h
+         cross join lateral taskqueue.explain_retry(h.setup, h.job_id) e""",
+    "taskqueue.judge_again": f"""
+        select * from taskqueue.judge_again('{GRID}', taskqueue.shipped_retry_rules('panda'), '1900-01-02')""",
+    "taskqueue.shipped_retry_rules": "select taskqueue.shipped_retry_rules('panda')",
     "taskqueue.require_settings": f"select taskqueue.require_settings('{POOL}', '{{}}')",
     "taskqueue.payloads": f"""
         select * from taskqueue.payloads('{POOL}', (
@@ -76,7 +88,9 @@ select distinct n.nspname || '.' || p.proname from pg_proc p join pg_namespace n
 
 
 def rows(db: Db, query: str, values: list[Any] | None = None) -> list[str]:
-    return sorted(map(str, db.execute(query.encode(), values).fetchall()))
+    cursor = db.cursor()
+    set_json_loads(str, cursor)  # an answer may be as deep as the JSON of a hostile call
+    return sorted(map(str, cursor.execute(query.encode(), values).fetchall()))
 
 
 def as_text(*connections: Db) -> None:

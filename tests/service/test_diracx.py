@@ -14,11 +14,13 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.core.translate.test_diracx import JOBS, NODES, newer_job, newer_node
 from tests.service.conftest import Db, Jobs, Running, Token, bearer, facts_of
 from tests.service.test_facts import PARAMETERS, are_bounded, odd_fields
 
 Matched = Callable[[int], list[int]]
 WANTED = {"resources": [{"CPUTime": 86400, "Site": "NORTH"}]}
+NODE = NODES["node_01_cern_typical"]
 NOW = "2026-03-28T12:00:00Z"
 
 
@@ -334,6 +336,61 @@ def test_a_viewer_changes_nothing(adapter: httpx.Client, matched: Matched, token
     for path in ("/heartbeat", "/metadata"):
         assert adapter.patch(path, json={1: {}}, headers=viewer).status_code == 403
     assert outcomes(db) == {}
+
+
+@pytest.fixture
+def diracx_attributes(db: Db) -> None:
+    db.execute("""select taskqueue.set_attributes('default', '"diracx"')""")
+
+
+@pytest.mark.parametrize("newer", [False, True], ids=["v0.1", "v0.2"])
+def test_documents_of_jobs_and_nodes_are_taken_as_they_are(
+    client: httpx.Client, token: Token, diracx_attributes: None, newer: bool
+) -> None:
+    """DiracX has no calls that submit or match documents, so they are sent to those of the service."""
+    first = JOBS["job_07_sprucing_niche"]
+    job, node = ({**newer_job(first), "sites": []}, newer_node(NODE)) if newer else (first, NODE)
+    node = {"node_id": "n", **node}
+    operator = bearer(token("operator"))
+    group = {"requirements": job, "jobs": [[1, 5, {"big": 2**60}], [2]]}
+    lines = b"\n".join(json.dumps(one).encode() for one in (group, {"job_id": 3, "requirements": job}))
+    headers = {"Content-Type": "application/x-ndjson", **operator}
+    assert client.post("/jobs", content=lines, headers=headers).json()["job_ids"] == [1, 2, 3]
+    assert client.post("/jobs", json=[{"job_id": 4, "requirements": job}], headers=operator).json()["new"] == 1
+    why = client.post("/resources/why", json={"resource": node}, headers=operator).json()
+    assert [(one["jobs"], one["failing"]) for one in why] == [(4, [])]
+    for wait in (0, 1):
+        asked = {"resources": [{**node, "site": "LCG.NCBJ.pl"}, node], "n": 2, "wait": wait}
+        matches = client.post("/match", json=asked, headers=bearer(token("agent"))).json()["matches"]
+        assert [one["processors"] for one in matches] == [2, 2]
+
+
+def test_a_fault_of_a_document_is_named_with_its_place(client: httpx.Client, token: Token) -> None:
+    client.headers.update(bearer(token("operator")))
+    good, bad = ({"job_id": job, "requirements": {"requirements": {"wall_time": time}, "owner": "a", "group": "g"}}
+                 for job, time in ((1, 5), (2, "1h")))  # fmt: skip
+    refused = client.post("/jobs", json=[good, bad])
+    problem = refused.json()
+    assert (refused.status_code, problem["code"], problem["line"], problem["stored"]) == (422, "PB001", 2, 0)
+    assert problem["detail"].startswith('line 2, job 2: requirements.wall_time is "1h", not a number')
+    node: dict[str, Any] = {"node_id": "n", "cpu": {}}
+    for path, body, place in (
+        ("/match", {"resources": [{"CPUTime": 5}, node]}, "resources[1]"),
+        ("/resources/why", {"resource": node}, "resource"),
+    ):
+        refused = client.post(path, json=body)
+        assert (refused.status_code, refused.json()["key"]) == (422, place)
+        assert refused.json()["detail"].startswith(f"{place}: site is missing")
+
+
+def test_the_answer_has_the_processors_of_a_range_alone(client: httpx.Client, token: Token) -> None:
+    client.headers.update(bearer(token("operator")))
+    wanted = {"Owner": "a", "OwnerGroup": "g", "CPUTime": 5}
+    ranged = {**wanted, "MinNumberOfProcessors": 2, "MaxNumberOfProcessors": 8, "MinRAM": 2000, "RAMPerProcessor": 500}
+    client.post("/jobs", json=[{"job_id": 1, "requirements": wanted}, {"job_id": 2, "requirements": ranged}])
+    resource = {"CPUTime": 86400, "NumberOfProcessors": 16, "MaxRAM": 4000}
+    found = client.post("/match", json={"resources": [resource], "n": 2}).json()["matches"]
+    assert {one["job_id"]: one.get("processors") for one in found} == {1: None, 2: 6}
 
 
 def test_the_client_of_diracx_works_with_the_adapter(

@@ -108,7 +108,7 @@ def test_matches_are_a_counter_of_the_metrics(service: Running, db: Db) -> None:
 
 def test_metrics_have_the_last_run_its_rejections_and_the_shares(service: Running, db: Db) -> None:
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
-    db.execute("call brokerage.broker_jobs('default')")
+    db.execute("call brokerage.broker_jobs('default', p_seed => 1)")
     db.execute("call brokerage.broker_jobs('default', p_dry_run => true)")
     run = "select * from monitor.run where not dry"
     (row,) = db.cursor(row_factory=psycopg.rows.dict_row).execute(run).fetchall()

@@ -59,17 +59,22 @@ def filled(db: Db, jobs: Jobs) -> None:
            select e.setup, e.job_id, t.task_id, e.outcome, e.ended_at from taskqueue.ended e
             cross join (select min(task_id) as task_id from workload.task) t"""
     )
-    q.match(Site="NORTH")
+    db.execute("select taskqueue.set_attributes('default', %s)", [Jsonb({"glibc": "version"})])
+    q.match(Site="NORTH", Attributes={"glibc": "2.34"})
     db.execute("select taskqueue.set_limit('default', 'running', 'NORTH', null, 'JobType', 'MC', 3)")
     db.execute("select taskqueue.set_group('default', 'users', 2000)")
     db.execute(
         "select taskqueue.set_error_classes('default', %s)",
         [Jsonb([{"position": 1, "source": "own", "class": "disk"}])],
     )
+    rule = {"position": 1, "name": "own", "decision": "retry"}
+    db.execute("select taskqueue.set_retry_rules('default', %s)", [Jsonb([rule])])
+    db.execute("select taskqueue.set_quarantine('default', 'host', 'NORTH', 'n1', 'why')")
+    db.execute("insert into taskqueue.health values ('default', 'host', 'NORTH', 'n1', 0, 1, 0, 0, now())")
     db.execute("select resource.set_identity('default', 'broker_agent')")
     db.execute("select resource.make_token('default', 'x', 'viewer')")
     by_ticket(db, "default", "x", "viewer")
-    db.execute("call brokerage.broker_jobs('default')")
+    db.execute("call brokerage.broker_jobs('default', p_seed => 1)")
     loops.summarize(db, "default")
     db.execute("select brokerage.keep_what_if('default', '{}', '{}')")
 

@@ -28,6 +28,8 @@ CALLS: dict[str, tuple[str, str, Any]] = {
     "task": ("GET", "/tasks/6/why", None), "resource": ("POST", "/resources/why", {"resource": {"CPUTime": 86400}}),
     "obstacles": ("GET", "/tasks/6/obstacles", None), "retry": ("POST", "/jobs/retry", {"job_ids": [6]}),
     "what if": ("POST", "/what-if", {"profile": "panda2026"}),
+    "quarantine": ("POST", "/quarantines", {"kind": "site", "site": "RAL", "why": "it is closed"}),
+    "lift": ("POST", "/quarantines/lift", {"kind": "site", "site": "RAL"}),
     **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in VIEWS},
     **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in VIEWS},
 }  # fmt: skip

@@ -199,3 +199,21 @@ def test_a_job_is_shown_with_its_state_and_its_obstacles(submitter: httpx.Client
     events = [event for number in (1, 2) for event in submitter.get(f"/jobs/{number}/events").json()]
     assert [event["event"] for event in events] == ["matched"]
     assert submitter.get("/tasks/5/why").status_code == 404
+
+
+def test_events_of_a_failed_job_name_its_retry_rules(
+    submitter: httpx.Client, client: httpx.Client, token: Token, db: Db
+) -> None:
+    rules = [
+        {"position": 1, "name": "would", "decision": "fail", "passive": True},
+        {"position": 2, "name": "again", "decision": "retry"},
+    ]
+    db.execute("select taskqueue.set_retry_rules('default', %s)", [json.dumps(rules)])
+    submitter.post("/jobs", json=[job(1)])
+    query = "select taskqueue.finish_job('default', job_id, attempt, 'failed') from taskqueue.match_job('default', %s)"
+    db.execute(query, [json.dumps({"CPUTime": 86400})])
+    fields = ("event", "retry_rule", "passive_rule", "failures")
+    told = [("matched", None, None, None), ("failed", "again: retry", "would: fail", 1)]
+    for caller in (token("viewer"), token("operator"), token("submitter", OWNER["OwnerDN"])):
+        events = client.get("/jobs/1/events", headers=bearer(caller)).json()
+        assert [tuple(event[name] for name in fields) for event in events] == told

@@ -30,7 +30,9 @@ ALL = {
 }  # fmt: skip
 ANY = {
     "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",
-    "resource.setups_of_claims", "taskqueue.shipped_error_of", "taskqueue.shown_error",
+    "resource.setups_of_claims", "taskqueue.shipped_error_of", "taskqueue.shipped_retry_rules",
+    "taskqueue.shown_error", "taskqueue.requirements_in_words", "taskqueue.clauses_text", "taskqueue.clause_text",
+    "taskqueue.value_order", "taskqueue.processors_given",
 }  # fmt: skip
 _BODIES = """
 select p.oid::regprocedure::text, l.lanname, p.prosrc, coalesce(p.proargnames[1], '') = 'p_setup'

@@ -91,9 +91,13 @@ def _whole(cluster: Cluster, setup: str, name: str) -> tuple[Counter[int], Count
 
 
 def _fill(cluster: Cluster, setup: str, jobs: int) -> None:
+    """Jobs with clauses that each resource of the tests meets."""
+    with cluster.connect() as front:
+        front.execute("select taskqueue.set_attributes(%s, %s)", [setup, Jsonb({"scratch": "number"})])
     with Submitter(setup, cluster.front) as submitter:
         for part in range(10):
-            asked = requirements(OwnerGroup=f"group {part}", Sites=f"site {part % 3}")
+            either = [{"TagExpression": "~tape"}, {"Attributes": {"scratch": {"min": part}}}]
+            asked = requirements(OwnerGroup=f"group {part}", Sites=f"site {part % 3}", Alternatives=either)
             first = part * jobs // 10
             numbered = [[first + n + 1, n % 10] for n in range(jobs // 10)]
             submitter.submit_many([{"requirements": asked, "jobs": numbered}])

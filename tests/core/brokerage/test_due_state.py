@@ -79,7 +79,7 @@ def test_the_reason_of_a_waiting_task_gives_the_time_and_the_cause(lab: Connecti
 @pytest.mark.slow
 def test_tasks_without_a_reason_against_it_are_due_and_open(lab: Connection) -> None:
     world.load(lab, [grid(3, 10, 60)])
-    lab.execute("call brokerage.broker_jobs('grid', p_limit => 30, p_tasks_a_commit => null)")
+    lab.execute("call brokerage.broker_jobs('grid', p_seed => 1, p_limit => 30, p_tasks_a_commit => null)")
     query = "select task_id, jobs_left, not_open, not_due, waits from brokerage.task_due_state where algorithm = %s"
     rows = lab.execute(query, ["production_job"]).fetchall()
     assert len(rows) == 60

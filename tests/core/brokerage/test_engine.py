@@ -17,7 +17,7 @@ from tests.core.oracle.job_documented import broker_job, differences
 from tests.core.oracle.job_worlds import TASK, random_world, worlds
 
 WORLDS = int(os.environ.get("JOB_WORLDS", "60"))  # 2000 by hand
-JUDGED = 1000  # worlds that the model alone judges
+JUDGED = 1200  # worlds that the model alone judges
 CHUNKS = 8
 AT_LEAST = 10  # how often each rule rejects, and accepts, in all the worlds
 Row = dict[str, Any]

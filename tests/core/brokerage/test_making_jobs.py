@@ -30,10 +30,10 @@ def prepared(dsn: str) -> Iterator[Connection]:
         found = re.search(r"with queue as.*?from made(?=;)", source, re.DOTALL)
         assert found, source
         statement = found[0].replace("select count(*) into v_made from made", "select count(*) from made")
-        variables = ("p_setup", "p_task_ids", "p_queues", "p_jobs", "p_why", "v_now", "v_caller")
+        variables = ("p_setup", "p_task_ids", "p_queues", "p_jobs", "p_why", "v_now", "v_caller", "p_changes")
         for number, name in enumerate(variables, 1):
             statement = re.sub(rf"\b{name}\b", f"${number}", statement)
-        types = "text, bigint[], text[], bigint[], text, timestamptz, text"
+        types = "text, bigint[], text[], bigint[], text, timestamptz, text, text[]"
         connection.execute(f"prepare make_jobs ({types}) as {statement}".encode())
         for setting in ("enable_mergejoin = off", "enable_memoize = off", "plan_cache_mode = force_generic_plan"):
             connection.execute(f"set {setting}".encode())
@@ -47,7 +47,7 @@ def _nodes(node: Row) -> Iterator[Row]:
 
 
 def test_a_kept_plan_does_not_read_all_parts_for_each_job(prepared: Connection) -> None:
-    execute = f"execute make_jobs('w', '{{1,2}}', '{{Q,Q}}', '{{{JOBS},{JOBS}}}', 'test', now(), 'me')"
+    execute = f"execute make_jobs('w', '{{1,2}}', '{{Q,Q}}', '{{{JOBS},{JOBS}}}', 'test', now(), 'me', null)"
     explain = f"explain (analyze, timing off, format json) {execute}"
     [(plan,)] = prepared.execute(explain.encode()).fetchall()
     [(made,)] = prepared.execute("select count(*) from workload.job").fetchall()
@@ -62,7 +62,7 @@ def test_a_kept_plan_does_not_read_all_parts_for_each_job(prepared: Connection) 
 def test_parts_that_already_have_jobs_are_hashed(prepared: Connection) -> None:
     """Otherwise they would be read once per part: 750 of 1,500 parts have jobs."""
     prepared.execute("select workload.make_jobs('w', '{1,2}', '{Q,Q}', '{750,750}', 'test')")
-    execute = "execute make_jobs('w', '{1,2}', '{Q,Q}', '{900,900}', 'test', now(), 'me')"
+    execute = "execute make_jobs('w', '{1,2}', '{Q,Q}', '{900,900}', 'test', now(), 'me', null)"
     [(plan,)] = prepared.execute(f"explain (analyze, timing off, format json) {execute}".encode()).fetchall()
     [(made,)] = prepared.execute("select count(*) from workload.job where number > 750").fetchall()
     assert made == len(TASKS) * 750

@@ -107,10 +107,10 @@ def test_random_worlds_reach_every_rule_from_both_sides() -> None:
     assert {rule: passes[rule] for rule in RULE_IDS if passes[rule] < 500} == {}
     assert set(lists) == {"prod-initial-all", "prod-initial-preassigned", "preassigned-merge"}
     expected = """
-        -status -link_unusable -links_full -opportunistic -inactive -zeroshare -io -diskIO -cpucore -max_cpucore -cache
-        -regexpcmtconfig -lowmemory -highmemory -remoteio -disk -read_lan_blacklist -write_lan_blacklist
-        -scout_walltime -min_walltime -shortwalltime -longwalltime -network -es -eshigh -es_ucore -nones -transferring
-        -t1weight -full_chain -not_full_chain -nopilot -lowNetworkWeight -cap -low_weight
+        -status -failedthere -link_unusable -links_full -opportunistic -inactive -zeroshare -io -diskIO -cpucore
+        -max_cpucore -cache -regexpcmtconfig -lowmemory -highmemory -remoteio -disk -read_lan_blacklist
+        -write_lan_blacklist -scout_walltime -min_walltime -shortwalltime -longwalltime -network -es -eshigh -es_ucore
+        -nones -transferring -t1weight -full_chain -not_full_chain -nopilot -lowNetworkWeight -cap -low_weight
     """
     assert set(expected.split()) == set(tags)
 

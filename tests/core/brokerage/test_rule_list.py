@@ -30,6 +30,7 @@ IDS = {
                   weight-basic weight-data network-weight arch-preference-weight lock use-only-local-data cap
                   express-network-threshold cap-rt bootstrap min-weight top-10 prod-pending""",
         "1.10": "full-chain-job",
+        "ENDS.md": "failed-there",
     },
     "analysis_job": {
         "1.4a": "user-cap user-throttle user-release quota local-quota share-throttle",
@@ -38,6 +39,7 @@ IDS = {
                    closed-jobs software memory direct-io-only scratch-disk storage-space storage-blacklist walltime
                    walltime-scout no-pilot include-exclude cloud-mismatch preassigned hospital cap-rt overloaded
                    failed-jobs stabilizer final-availability used-sites-first top-10 min-weight anal-pending""",
+        "ENDS.md": "failed-there",
     },
 }
 # Rows that are a part of an id, and figures of sections without ids (1.3, 1.5).

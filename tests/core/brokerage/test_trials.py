@@ -18,7 +18,9 @@ Connect = Callable[..., Connection]
 
 
 def begin(db: Connection, setup: str = "grid", profile: str = "acme", share: float = 0.5) -> int:
+    """The number of a new trial. It is also its salt instead of a random number, so the arms are the same each time."""
     [(trial,)] = db.execute("select brokerage.begin_trial(%s, %s, %s)", [setup, profile, share]).fetchall()
+    db.execute("update brokerage.trial set salt = trial where setup = %s and trial = %s", [setup, trial])
     return int(trial)
 
 
@@ -141,7 +143,7 @@ def test_a_task_stays_in_its_arm_and_one_call_ends_the_trial(db: Connection) -> 
 
 @pytest.mark.slow
 def test_a_trial_gets_its_share_of_the_tasks(db: Connection) -> None:
-    """The deviation over 20,000 ids is at most five times the standard error. Two trials are independent."""
+    """The deviation over 20,000 ids is at most five times the standard error. Trials of other salts are independent."""
     loaded(db, "production_job", "documented", 1)
     trials = []
     for share in (0.1, 0.5):
@@ -154,6 +156,13 @@ def test_a_trial_gets_its_share_of_the_tasks(db: Connection) -> None:
     [shares] = db.execute(query, trials).fetchall()
     for found, expected in zip(shares, (0.1, 0.5, 0.05), strict=True):
         assert abs(float(found) - expected) < 5 * (expected * (1 - expected) / 20000) ** 0.5
+
+
+def test_each_trial_draws_a_salt_of_its_own(db: Connection) -> None:
+    loaded(db, "production_job", "documented", 1)
+    for _ in range(2):
+        db.execute("select brokerage.begin_trial('grid', 'acme'), brokerage.end_trial('grid')")
+    assert db.execute("select count(distinct salt) from brokerage.trial").fetchall() == [(2,)]
 
 
 WRONG = [

@@ -50,7 +50,7 @@ def test_a_dry_run_assigns_nothing(cli: Cli, gridded: Connection) -> None:
 
 
 def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> None:
-    shown = cli("assign", "jobs", "--setup", "grid").out
+    shown = cli("assign", "jobs", "--setup", "grid", "--seed", 1).out
     for words in ("candidates", "pending", "is tried again at", "Assigned: ", "SYN-", "-cpucore", "█"):
         assert words in shown, words
     task = task_of(gridded, "pending")

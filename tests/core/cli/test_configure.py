@@ -46,6 +46,25 @@ def test_limits_are_set_listed_and_cleared(cli: Cli, q: Calls) -> None:
     cli("limit", "set", "runing", "CERN", "OwnerGroup", "users", 1).refuses("kind is 'runing'", "[PB001]")
 
 
+def test_quarantines_are_set_listed_and_lifted(cli: Cli, q: Calls) -> None:
+    printed = cli("quarantine", "set", "host", "n17", "its disk is full", "--site", "CERN").out
+    assert printed == "host n17 at CERN is quarantined\n"
+    cli("quarantine", "set", "site", "RAL", "it is closed")
+    found = [(row["kind"], row["site"], row["name"], row["state"]) for row in cli("quarantine", "list", "--json").json]
+    assert found == [("host", "CERN", "n17", "refused"), ("site", "RAL", "RAL", "refused")]
+    headings = cli("quarantine", "list").out.splitlines()[2].split("┃")[1:4]
+    assert [heading.strip() for heading in headings] == ["name", "site", "kind"]  # the first one heads a block
+    assert cli("quarantine", "lift", "host", "n17", "--site", "CERN").out == (
+        "the quarantine of host n17 at CERN is lifted\n"
+    )
+    cli("quarantine", "lift", "host", "n17", "--site", "CERN").refuses("host n17 at CERN is not quarantined")
+    cli("quarantine", "set", "node", "n17", "why").refuses("kind is", "[PB001]")
+    assert cli("quarantine", "set", "host", "n9", "why").out == "host n9 without a site is quarantined\n"
+    world.load(q.connection, [{"queues": {name: {"panda_site": "P"} for name in ("Q", "R")}}])
+    assert "name their queue as the site: Q, R" in cli("quarantine", "set", "site", "P", "why").err
+    assert cli("quarantine", "set", "site", "Q", "why").err == ""
+
+
 def test_groups_are_set_and_listed(cli: Cli, q: Calls) -> None:
     assert cli("group", "set", "production", "--share", 5000).out == "group production: share 5000\n"
     assert cli("group", "set", "production", "--job-sharing").out == "group production: share 5000, JobSharing\n"

@@ -68,6 +68,15 @@ def test_explain_of_a_resource_shows_a_table(cli: Cli, waiting: Connection) -> N
     assert [(row["jobs"], row["failing"]) for row in printed] == [(7, ["Site"]), (4, []), (4, ["Site", "Tag"])]
 
 
+def test_explain_of_a_resource_shows_the_whole_reason_of_a_quarantine(cli: Cli, db: Connection) -> None:
+    insert(db, 1, 1, Sites="NORTH")
+    asked = ("--site", "NORTH", "--cpu-time", 86400, "--host", "n17")
+    assert cli("explain", *asked).out == "1 job waits, 1 matches this resource\n"
+    why = "4 of 4 jobs failed, the last one within a minute (class infrastructure), 3 % would be usual for them"
+    cli("quarantine", "set", "host", "n17", why, "--site", "NORTH")
+    assert why in cli("explain", *asked).out and why in cli("explain", 1, *asked).out
+
+
 @pytest.mark.parametrize(("arguments", "code", "said"), [
     (("explain",), 2, "name a job or a task"),
     (("explain", "--site", "S", "--setup", "nowhere"), 1, "setup nowhere does not exist"),

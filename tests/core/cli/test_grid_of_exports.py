@@ -95,7 +95,7 @@ def test_a_task_goes_from_exports_to_a_nucleus_and_its_jobs_to_queues(cli: Cli, 
     said = load(**{name.replace("-", "_"): value for name, value in EXPORTS.items()})
     assert "7 jobs have no queue" in said
     assert "nucleus" not in said
-    assert cli("assign", "tasks", "--setup", "g").code == 0
+    assert cli("assign", "tasks", "--setup", "g", "--seed", 1).code == 0
     query = "select nucleus from workload.task where task_id = 41"
     assert db.execute(query).fetchone() == ("NORTH",), cli("explain", "task", 41, "--setup", "g").out
     assert "NORTH_DATADISK" not in reasons("NORTH_PQ")
@@ -105,7 +105,7 @@ def test_a_task_goes_from_exports_to_a_nucleus_and_its_jobs_to_queues(cli: Cli, 
     assert "storage-blacklist" not in reasons("WEST_PQ")
     load(cric_storage_states={"NORTH_DATADISK": {"read_lan": {"status": {"value": "ON"}}}})
     assert "storage-blacklist" not in reasons("NORTH_PQ")
-    assert cli("assign", "jobs", "--setup", "g").code == 0
+    assert cli("assign", "jobs", "--setup", "g", "--seed", 1).code == 0
     query = "select distinct queue from workload.job where task_id = 41 and queue is not null"
     assert {queue for (queue,) in db.execute(query)} <= {f"{site}_PQ" for site in SITES}
     assert db.execute("select count(*) from workload.job where task_id = 41 and queue is not null").fetchone() == (4,)

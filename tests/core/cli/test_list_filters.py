@@ -103,6 +103,33 @@ def test_sites_show_status_limits_and_pilots(cli: Cli, db: Connection) -> None:
     assert [row["resource"]["Site"] for row in cli("resources", "--site", "DIRAC.Site.org", "--json").json]
 
 
+def test_filters_of_quarantines_choose_the_right_rows(cli: Cli, db: Connection) -> None:
+    q = Calls(db)
+    q.insert(1, Sites=["IDLE"])
+    q.call("set_quarantine", "host", "CERN", "n17", "its disk is full")
+    q.call("set_quarantine", "site", "RAL", None, "it is closed")
+    db.execute(
+        """insert into taskqueue.quarantine (setup, site, kind, name, since, why, locks, is_automatic)
+           values ('default', 'CERN', 'site', 'CERN', now(), '5 of 9 worker nodes fail their jobs', false, true)"""
+    )
+
+    def listed(*filters: object) -> list[tuple[str, str]]:
+        return [(row["kind"], row["name"]) for row in cli("quarantine", "list", *filters, "--json").json]
+
+    assert listed() == [("host", "n17"), ("site", "CERN"), ("site", "RAL")]
+    assert listed("--site", "CERN") == listed()[:2]
+    assert listed("--site", "CERN", "--state", "named") == [("site", "CERN")]
+    assert listed("--kind", "site", "--state", "refused") == [("site", "RAL")]
+    assert listed("--site", "IDLE") == listed("--state", "watched") == []
+    cli("quarantine", "list", "--site", "CENR").refuses("--site is CENR, which is none of", "the nearest is CERN")
+    cli("quarantine", "list", "--state", "lost").refuses("--state is lost, which is none of: refused, watched, named")
+    assert cli("quarantine", "list", "-o", "name,score", "--limit", 1, "--json").json == [
+        {"name": "n17", "score": None}
+    ]
+    assert "their jobs" in " ".join(cli("quarantine", "list").out.split())
+    assert [row["quarantined"] for row in cli("sites", "--json").json] == [1, 0, 1]
+
+
 def test_a_list_shows_the_columns_asked_for(cli: Cli, db: Connection) -> None:
     grids.load(db, "default", tasks=TASKS)
     assert cli("tasks", "-o", "status,task_id", "--limit", 1, "--json").json == [{"status": "assigning", "task_id": 3}]

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Connection
 from tests.commands import AsRole, Cli
@@ -321,3 +322,43 @@ def test_retry_gives_the_work_of_failed_jobs_back_to_their_task(cli: Cli, db: Co
     printed = cli("retry", "--task", 77, "--setup", "s")
     assert (printed.code, printed.err.splitlines()[0]) == (1, "error: there is no task 77 in setup s [PB004]")
     cli("retry", 7, "--setup", "s").refuses("error: there is no job 7 in setup s [PB004]")
+
+
+def test_the_command_job_says_what_became_of_a_failed_job(cli: Cli, db: Connection) -> None:
+    q = Calls(db)
+    rules = [
+        {"position": 1, "name": "try-once", "failures_to": 1, "decision": "later", "delay": 600},
+        {"position": 2, "name": "enough", "decision": "fail"},
+        {"position": 3, "name": "would", "decision": "retry", "passive": True},
+    ]
+    q.call("set_retry_rules", Jsonb(rules))
+    q.insert(1)
+    q.call("finish_job", 1, q.take().attempt, "failed")
+    known = cli("job", 1, "--json").json
+    assert [row["verdict"] for row in known["retry_rules"]] == [None, "applies", "after", "after"]
+    printed = cli("--wide", "job", 1).out
+    assert re.search(r"after its failure +try-once: later, held until .* \(failure 1, class unknown", printed)
+    assert "Retry rules, by the present settings" in printed
+    q.call("resume", "job", "1")
+    q.call("finish_job", 1, q.take().attempt, "failed")
+    assert re.search(r"after its failure +enough: fail \(failure 2", cli("--wide", "job", 1).out)
+    q.call("set_retry_rules", Jsonb([]))
+    q.insert(2)
+    q.call("finish_job", 2, q.take().attempt, "failed")
+    printed = cli("--wide", "job", 2).out
+    assert "no retry rule decided, so the job ended (failure 1" in printed
+    assert "Retry rules" not in printed
+
+
+def test_the_command_job_says_when_the_part_of_a_failed_job_goes_back(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    q = Calls(db, "s")
+    rules = [{"position": 1, "name": "rest", "failures_to": 1, "decision": "later", "delay": 600}]
+    q.call("set_retry_rules", Jsonb(rules))
+    grids.activate(db, "s")
+    match = q.take(**grids.PLENTY, Site="QA")
+    q.call("finish_job", job, match.attempt, "failed")
+    printed = cli("--wide", "job", job, "--setup", "s").out
+    assert re.search(r"after its failure +rest: later, its part goes back to the task at .* \(in 10 min\) \(", printed)
+    assert cli("job", job, "--setup", "s", "--json").json["brokered"]["retry_at"]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def decided(gridded: Connection) -> Connection:
     """The grid after a real run."""
-    gridded.execute("call brokerage.broker_jobs('grid')")
+    gridded.execute("call brokerage.broker_jobs('grid', p_seed => 1)")
     return gridded
 
 
@@ -48,8 +48,8 @@ def test_replay_with_other_rules_shows_the_different_decisions(cli: Cli, decided
 
 def test_replay_of_the_newest_runs_skips_runs_without_decisions(cli: Cli, decided: Connection) -> None:
     decided.execute("call brokerage.broker_jobs('grid', p_dry_run => true)")
-    decided.execute("call brokerage.broker_tasks('grid')")
-    decided.execute("call brokerage.broker_tasks('grid')")  # nothing is due any more
+    decided.execute("call brokerage.broker_tasks('grid', p_seed => 1)")
+    decided.execute("call brokerage.broker_tasks('grid', p_seed => 1)")  # nothing is due any more
     tasks = dict(decided.execute("select run_id, tasks from monitor.run where not dry and tasks > 0").fetchall())
     assert len(tasks) == 2
     for newest, runs in ((1, [max(tasks)]), (2, list(tasks)), (9, list(tasks))):

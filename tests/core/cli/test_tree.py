@@ -4,18 +4,20 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from broker.cli.program import app
 
 TREE = """
     agent, agent finish, agent match, agent match-many, agent release, agent report, alerts, alerts clear-rule,
     alerts clear-target, alerts prometheus, alerts rules, alerts set-rule, alerts set-target, alerts targets,
-    alerts test, assign, assign analysis,
+    alerts test, assign, assign analysis, attributes,
     assign jobs, assign tasks, cancel, changes, classify, cluster, cluster add-shard, cluster check, cluster init,
     cluster move, cluster place, cluster status, config, config get, config set, config unset, credential,
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
@@ -25,9 +27,11 @@ TREE = """
     identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, kit, leases,
     limit, limit clear, limit set, limits, load, loops, loops forget, maintain, match, profile, profile list,
-    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, queues, reasons, replay,
-    resources, resume, retry, rules, run, sample, serve, settings, setup, setup cpu-buckets, setup forget-ended,
-    setup mend, setup platform, setup remove, setups, shares, simulate, sites, status, submit, summarize, task-queues,
+    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, quarantine,
+    quarantine lift, quarantine list, quarantine set, queues, reasons, replay,
+    resources, resume, retry, rules, run, sample, serve, settings, setup, setup attributes, setup cpu-buckets,
+    setup forget-ended, setup mend, setup platform, setup remove, setups, shares, simulate, sites, status, submit,
+    summarize, task-queues,
     tasks, top, trial, trial begin, trial end, trial list, trial show, up, use,
     watchdog, what-if
 """
@@ -64,6 +68,19 @@ def test_every_command_and_option_has_a_help_text(path: tuple[str, ...]) -> None
     first, *_ = command.help.split("\n\n")
     assert first.strip().endswith(".")
     assert [option.name for option in command.params if not getattr(option, "help", None)] == []
+
+
+@pytest.mark.parametrize("words", ["simulate", "credential set"])
+def test_the_terminal_wraps_the_paragraphs_of_a_help_text(words: str) -> None:
+    """A line ends where no further word fits, and not where a line of the docstring ends."""
+    path = tuple(words.split())
+    *_, last = ALL[path].help.split("\n\n")
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "80"}).stdout.splitlines()
+    begin = next(place for place, line in enumerate(shown) if line.strip().startswith(last[:30]))
+    end = next(place for place in range(begin, len(shown)) if not shown[place].strip())
+    paragraph = [line.strip() for line in shown[begin:end]]
+    assert len(paragraph) > 1
+    assert all(len(line) + 1 + len(below.split()[0]) > 78 for line, below in pairwise(paragraph))
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)

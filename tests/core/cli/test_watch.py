@@ -183,13 +183,45 @@ def test_top_fits_with_many_sites_and_a_long_setup(
     q = Calls(db, setup)
     for number in range(12):
         q.insert(number + 1, Sites=[f"LCG.Institute-{number}.org"], OwnerGroup=f"group {number}")
+        q.call("set_quarantine", "site", f"LCG.Institute-{number}.org", None, "it is closed")
     q.running_limit("JobType", "T", 1, site="LCG.Institute-1.org")
     lines = plain(cli("top", "--once", "--setup", setup).out).splitlines()
     shown = sum(max(1, -(-len(line.rstrip()) // 80)) for line in lines)
     assert 20 <= shown <= 23  # below the line of --every
-    assert sum("LCG.Institute-" in line for line in lines) >= 5
+    assert sum(" LCG.Institute-" in line for line in lines) >= 5
     assert len(cli("top", "--setup", setup, "--json").json["longest"]) == 3
     assert sum(" group " in line for line in lines[lines.index("Waits longest") :]) == 1 + 3
+
+
+@pytest.mark.slow
+def test_top_shows_quarantined_and_named_sites_the_worst_first(
+    cli: Cli, db: Connection, terminal: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.cli.top.time.sleep", lambda seconds: None)
+    assert "quarantined" not in cli("top", "--once").out
+    assert cli("top", "--json").json["quarantines"] == []
+    q = Calls(db)
+    for host in ("n1", "n2", "n3"):
+        q.call("set_quarantine", "host", "CERN", host, "it burns")
+    q.call("set_quarantine", "host", None, "n1", "it burns")
+    q.call("set_quarantine", "ce", "RAL", "ce1", "it burns")
+    assert "quarantined: CERN 3, without a site 1 + 1" in plain(cli("top", "--once").out).splitlines()
+    q.call("set_quarantine", "site", "RAL", None, "it is closed")
+    db.execute(
+        """insert into taskqueue.quarantine (setup, site, kind, name, since, why, locks, is_automatic)
+           values ('default', 'NORTH', 'site', 'NORTH', now(), '5 of 9 worker nodes fail their jobs', false, true),
+                  ('default', 'SOUTH', 'host', 'n1', now(), '6 of 6 jobs failed', false, true)"""
+    )
+    assert "quarantined: RAL 1 (whole site), NORTH (named) + 2" in plain(cli("top", "--once").out).splitlines()
+    assert cli("top", "--json").json["quarantines"] == [
+        {"site": "RAL", "refused": 2, "state": "refused"}, {"site": "NORTH", "refused": 0, "state": "named"},
+        {"site": "CERN", "refused": 3, "state": None}, {"site": "", "refused": 1, "state": None},
+    ]  # fmt: skip
+    for number in range(30):
+        q.call("set_quarantine", "site", f"LCG.{'Institute' * 80}-{number}.org", None, "it is closed")
+    lines = plain(cli("top", "--once").out).splitlines()
+    [line] = [line for line in lines if line.startswith("quarantined")]
+    assert (len(line) <= 160, line.endswith(" + 32")) == (True, True)
 
 
 def plain(text: str) -> str:

@@ -329,7 +329,7 @@ def test_what_if_over_nuclei_counts_tasks(gridded: Connection) -> None:
 
 @pytest.mark.slow
 def test_what_if_decides_waiting_tasks_without_locking_them(gridded: Connection, connect: Connect) -> None:
-    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid')").fetchall()
+    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_seed => 1)").fetchall()
     [(waiting,)] = gridded.execute(
         "select tasks from brokerage.outcomes where run_id = %s and status = 'pending'", [run]
     ).fetchall()
@@ -351,7 +351,7 @@ def test_what_if_refuses_unknown_keys_setups_and_sections(gridded: Connection) -
 
 @pytest.mark.slow
 def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Connect) -> None:
-    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 5)").fetchall()
+    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_seed => 1, p_limit => 5)").fetchall()
     viewer = connect("broker_viewer")
     names = "assignments due_task open_task outcomes rejections rule_in_force setting_in_force task_due_state"
     views = [f"brokerage.{view}" for view in names.split()]

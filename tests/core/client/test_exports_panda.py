@@ -168,6 +168,15 @@ IMAGE = {"type": "constant", "value": "-x --containerImage docker://a/b"}
         ({"architecture": "x86_64-el9+img#x"}, {"container_name": "img", "architecture": "x86_64-el9#x"}),
         ({"jobParameters": [RAW]}, {"use_local_io": True}),
         ({"prodSourceLabel": "managed"}, {"base_walltime": 600, "out_disk_count": 0, "use_local_io": False}),
+        ({}, {"max_attempt": 3}),  # of 10 attempts 3 may fail
+        ({"maxAttempt": 2}, {"max_attempt": 2}),
+        ({"maxAttempt": 5, "maxFailure": 7}, {"max_attempt": 5}),
+        ({"prodSourceLabel": "managed", "maxAttempt": 0}, {"max_attempt": 3}),
+        ({"prodSourceLabel": "managed", "maxAttempt": -1}, {"max_attempt": 3}),
+        ({"prodSourceLabel": "managed", "maxAttempt": "20"}, {"max_attempt": 20}),
+        ({"prodSourceLabel": "managed", "maxAttempt": 5000, "maxFailure": -1}, {"max_attempt": 1000}),
+        ({"maxAttempt": 5, "disableAutoRetry": 1}, {"max_attempt": 1}),
+        ({"maxAttempt": 2, "disableAutoRetry": False}, {"max_attempt": 2}),
     ],
 )
 def test_a_new_task_of_a_user_gets_the_defaults_of_jedi(db: Connection, given: Any, expected: dict[str, Any]) -> None:
@@ -176,6 +185,24 @@ def test_a_new_task_of_a_user_gets_the_defaults_of_jedi(db: Connection, given: A
     exports.load(db, "jedi-tasks", {"7": parameters})
     [(task,)] = db.execute("select to_jsonb(t) from workload.task t").fetchall()
     assert {field: task[field] for field in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "given", "expected"),
+    [
+        ("NF=2", {}, None),
+        ("NF=2", {"maxAttempt": 7}, 7),
+        ("NF=2", {"maxAttempt": 7, "maxFailure": 4}, 4),
+        ("NF=2,DR=1", {"maxAttempt": 7}, 1),
+        ("disableAutoRetry=0", {}, 1),
+    ],
+)
+def test_a_row_of_jedi_has_the_attempts_of_its_parameters(
+    db: Connection, rules: str, given: dict[str, Any], expected: int | None
+) -> None:
+    exports.load(db, "jedi-tasks", ROW | {"splitRule": rules, "raw_task_params": ROW["raw_task_params"] | given})
+    assert held(db)["tasks"][0].get("max_attempt") == expected
+    assert held(db)["tasks"][0].get("split", {}).keys() <= {"nFilesPerJob"}
 
 
 def test_a_task_without_input_gets_jobs_for_its_events(db: Connection) -> None:

@@ -18,6 +18,7 @@ WORLD: dict[str, Any] = {
     "cpu_buckets": [100, 1000],
     "groups": {"users": {"share": 7.5, "job_sharing": True}, "prod": {}},
     "platform_compatibility": {"el9": ["any", "x86"]},
+    "attributes": {"glibc": "version", "gpu.count": {"type": "number", "absent": {"value": 0}}},
     "limits": [
         {"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": 2},
         {
@@ -50,6 +51,10 @@ def test_a_dump_has_the_loaded_world(db: Connection) -> None:
         "prod": {"share": 1000, "job_sharing": False, "allow_background": False},
     }
     assert found["platform_compatibility"] == {"el9": ["any", "x86"]}
+    assert found["attributes"] == {
+        "glibc": {"type": "version", "absent": "fails", "exclusive": True},
+        "gpu.count": {"type": "number", "absent": {"value": 0}, "exclusive": True},
+    }
     assert [
         (limit["kind"], limit.get("limit"), limit.get("seconds"), limit.get("burst")) for limit in found["limits"]
     ] == [("running", 2, None, None), ("delay", None, 1.5, 3)]
@@ -159,6 +164,8 @@ def test_unknown_fields_are_refused_by_name_or_left_out(db: Connection, change: 
         {"cpu_buckets": 500},
         {"groups": {"g": 7}},
         {"platform_compatibility": {"p": "q"}},
+        {"attributes": ["glibc"]},
+        {"attributes": {"glibc": "text of any kind"}},
         {"limits": [{"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User"}]},
         {"limits": [{"site": "S", "kind": "often", "attribute": "JobTypes", "value": "User", "limit": 1}]},
         {"limits": [{"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": "two"}]},

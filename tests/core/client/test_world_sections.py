@@ -65,7 +65,7 @@ WORLD: dict[str, Any] = {
     "tasks": [
         {
             "id": 1, "user": "alice", "nucleus": "CERN-PROD", "frozen": "2026-03-30T00:00:00+00:00",
-            "is_merging": True,
+            "is_merging": True, "max_attempt": 5,
             "split": {
                 "t1Weight": -1, "ipConnectivity": 2, "ipStack": 4, "nFilesPerMergeJob": 2, "mergeOutput": True,
                 "fullChain": 3,
@@ -84,6 +84,13 @@ WORLD: dict[str, Any] = {
             "id": 9, "task": 1, "queue": "CERN", "status": "running", "gshare": "Upgrade", "cores": 8,
             "nucleus": "CERN-PROD", "started": NOW,
         },
+        {"id": 10, "task": 1, "queue": "CERN", "status": "failed", "number": 2, "nucleus": "CERN-PROD", "ended": NOW,
+         "retry_at": NOW},
+    ],
+    "failed_parts": [
+        {"task": 1, "number": 2, "failures": 3, "memory_factor": 2.278125, "failed_queues": ["CERN"],
+         "less_input": True},
+        {"task": 1, "number": 5, "failures": 1, "time_factor": 2},
     ],
     "statistics": [{"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
                    {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32}],
@@ -427,9 +434,15 @@ CHECKED = [
     ({"statistics": [{"queue": "Q", "status": "runing"}]}, 'status is "runing", not a status of jobs: pending'),
     ({"remaining_work": {"N": {"all": -4}}}, "work is -4, not 0 or more"),
     ({"live_counter": {"Q": -4}}, "jobs is -4, not 0 or more"),
+    (
+        {"failed_parts": [{"task": 1, "number": 1, "memory_factor": 0.5}]},
+        "memory_factor is 0.5, not a factor from 1 to 1,000,000",
+    ),
+    ({"failed_parts": [{"task": 1, "number": 1, "failed_queues": list("ABCDEF")}]}, "not at most five queues"),
     *(
         ({"tasks": [{"id": 5, **task}]}, f"task 5: {named}")
         for task, named in (
+            ({"max_attempt": 0}, "max_attempt is 0, not within 1 and 1000"),
             ({"ram_unit": "GB"}, 'ram_unit is "GB", not MB, MBPerCore or MBPerCoreFixed'),
             ({"ram_unit": "mbpercore"}, 'ram_unit is "mbpercore"'),
             ({"cpu_time_unit": "HS07"}, 'cpu_time_unit is "HS07", not HS06sPerEvent, mHS06sPerEvent'),

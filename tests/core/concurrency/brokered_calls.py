@@ -11,9 +11,12 @@ from tests.core.concurrency.permutations import Scene
 from tests.core.concurrency.serial import Call, Family
 from tests.core.lifecycle import grids
 
+AGAIN = Jsonb([{"source": "again"}])
+
 
 def prepare(scene: Scene) -> None:
-    """Part 1 runs; part 2 is leased beyond its time; part 3 failed; 4 and 5 wait; 6 is made; nobody has 7 and 8."""
+    """Part 1 runs; part 2 is leased beyond its time; part 3 failed, to go back; 4 and 5 wait; 6 is made; nobody has 7
+    and 8."""
     q = scene.observer
     grids.load(q.connection, q.setup, files=8)
     q.rows("select lifecycle.set_settings(%s, '{}')", q.setup)
@@ -25,7 +28,9 @@ def prepare(scene: Scene) -> None:
     q.set_clock(grids.NOON + timedelta(minutes=31))
     runs, failed = (q.take(**grids.PLENTY, Site="QA", JobID=jobs[n]) for n in (0, 2))
     q.call_rows("report_job", runs.job_id, runs.attempt)
-    q.call("finish_job", failed.job_id, failed.attempt, "failed")
+    rule = {"position": 1, "name": "again", "source": "again", "decision": "retry"}
+    q.call("set_retry_rules", Jsonb([rule]))
+    q.call("finish_job", failed.job_id, failed.attempt, "failed", AGAIN)
     scene.facts = {"jobs": jobs, "runs": runs, "late": late}
 
 
@@ -55,11 +60,14 @@ CALLS = {
     "report": _with("runs", "report_job", "transferring"),
     "finish": _with("runs", "finish_job"),
     "fail": _with("runs", "finish_job", "failed"),
+    "fail, to go back": _with("runs", "finish_job", "failed", AGAIN),
     "release": _with("runs", "release_job"),
     "late report": _with("late", "report_job"),
     "late finish": _with("late", "finish_job"),
     "cancel of the waiting": Call(_rows("select * from lifecycle.cancel_jobs(%s, %s)", 4, 5, 6)),
     "cancel of the leased": Call(_rows("select * from lifecycle.cancel_jobs(%s, %s)", 2, 1)),
+    "cancel of the failed": Call(_rows("select * from lifecycle.cancel_jobs(%s, %s)", 3)),
+    "give back": Call(_rows("select lifecycle.give_back(%s)"), passes=True),
     "cancel of the task": Call(lambda q, _: q.rows("select * from lifecycle.cancel_task(%s, 1)", q.setup)),
     "retry": Call(_rows("select * from lifecycle.retry_jobs(%s, %s)", 3)),
     "retry of the task": Call(lambda q, _: q.rows("select * from lifecycle.retry_task(%s, 1)", q.setup)),
@@ -96,7 +104,7 @@ CALLS = {
 # Every job by its part of the task, and the tasks.
 _STATE = """
 select 'part', coalesce(w.number, 0),
-       jsonb_build_array(w.status, w.rebrokered, w.queue, j.attempts, l.attempt, e.outcome)
+       jsonb_build_array(w.status, w.rebrokered, w.retry_at is null, w.queue, j.attempts, l.attempt, e.outcome)
   from workload.job w
   left join taskqueue.job j using (setup, job_id)
   left join taskqueue.lease l using (setup, job_id)

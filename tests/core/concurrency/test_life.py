@@ -10,7 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Connect
-from tests.core.concurrency.racing import run_together
+from tests.core.concurrency.racing import Attempt, run_together
 from tests.core.lifecycle import grids
 
 SECONDS = 4.0
@@ -59,6 +59,8 @@ def _again(until: float, query: str, pause: float) -> Callable[[Calls], None]:
 def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(dsn: str, connect: Connect) -> None:
     db = connect()
     grids.load(db, "s", files=FILES)
+    rule = {"position": 1, "name": "again", "failures_to": 2, "decision": "retry"}
+    db.execute("select taskqueue.set_retry_rules('s', %s)", [Jsonb([rule])])
     grids.make(db, "s", "QA", FILES // 2)
     grids.make(db, "s", "QB", FILES // 8)
     grids.activate(db, "s")
@@ -68,6 +70,7 @@ def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(dsn: str, con
                 order by md5(j.job_id::text || clock_timestamp()) limit 1)"""
     again = [
         ("select lifecycle.activate('s')", 0.02),
+        ("select lifecycle.give_back('s', 5)", 0.02),
         ("select workload.fold_counts(50)", 0.0),
         ("select workload.fold_counts(1000)", 0.01),
         ("select workload.clean_counts()", 0.05),
@@ -99,8 +102,43 @@ def test_sixteen_callers_at_once_lose_no_job_and_keep_counts_exact(dsn: str, con
          where c.from_status is distinct from c.before
     """
     assert db.execute(chain).fetchall() == [(0,)]
+    returned = (
+        "select count(*), count(retry_at) from workload.job where setup = 's' and status = 'failed' and rebrokered > 0"
+    )
+    [(back, twice)] = db.execute(returned).fetchall()
+    assert back > 0 == twice
     went = db.execute(
         "select count(*) from workload.job_history where setup = 's' and to_status = 'finished'"
     ).fetchone()
     assert went is not None
     assert went[0] > 20
+
+
+@pytest.mark.parametrize(
+    "other", ["lifecycle.cancel_jobs('s', %s::bigint[])", "lifecycle.retry_jobs('s', %s::bigint[])"]
+)
+@pytest.mark.parametrize("again", ["lifecycle.give_back('s')", "lifecycle.retry_jobs('s', %s::bigint[])"])
+def test_calls_for_failed_jobs_of_several_tasks_wait_for_each_other(connect: Connect, again: str, other: str) -> None:
+    """The task with the lower id has the job with the higher one, and each call locks the jobs in the same order."""
+    db, first, second, third = (connect() for _ in range(4))
+    grids.load(db, "s", tasks=[{"id": 1}, {"id": 2}])
+    q = Calls(db, "s")
+    q.call("set_retry_rules", Jsonb([{"position": 1, "name": "again", "decision": "retry"}]))
+    ids = [grids.make(db, "s", task=task)[0] for task in (2, 1)]
+    grids.activate(db, "s")
+    for job_id in ids:
+        q.call("finish_job", job_id, q.take(**grids.PLENTY, Site="QA", JobID=job_id).attempt, "failed")
+    third.autocommit = False
+    third.execute("select from workload.job where setup = 's' and job_id = %s for update", [ids[1]])
+
+    def asked(text: str) -> Callable[[Calls], list[Any]]:
+        return lambda own: own.rows(f"select {text}", *[ids] * text.count("%s"))
+
+    calls = [Attempt(Calls(side), asked(text), q) for side, text in ((first, again), (second, other))]
+    for call in calls:
+        call.waits()
+    third.rollback()
+    for call in calls:
+        call.end()
+    assert grids.differences(db, "s") == []
+    assert q.rows("select from workload.job where setup = 's' and retry_at is not null") == []

@@ -554,6 +554,22 @@ def test_a_job_that_starts_again_is_not_forgotten(stage: Stage, other: str, comm
     assert q.call("own_payload", 1) == (None if commit and other == "insert" else "run")
 
 
+def test_a_task_queue_that_a_batch_leaves_and_fills_is_not_removed_in_between(stage: Stage) -> None:
+    """Job 1 leaves the TaskQueue into which job 2 goes; job 2 is cancelled while the batch waits for job 1."""
+    q = stage.observer
+    left = q.insert(1, Sites=["A"])
+    q.insert(2, Sites=["B"])
+    q.insert(3, Sites=["C"])
+    stage.first.rows("select from taskqueue.job where setup = %s and job_id = 1 for update", q.setup)
+    batch = [{"job_id": n, "requirements": requirements(Sites=[site])} for n, site in ((1, "C"), (2, "A"))]
+    attempt = Attempt(stage.second, lambda own: own.call("insert_jobs", Jsonb(batch)), q)
+    assert attempt.waits()
+    q.call("cancel_job", 2)
+    stage.first.end(commit=False)
+    attempt.end()
+    assert (q.call("queue_of_job", 2), q.inconsistencies()) == (left, [])
+
+
 @pytest.mark.slow
 def test_retries_meet_insertions_of_the_same_jobs_in_another_order(new_database_of_module: str, stage: Stage) -> None:
     """Calls wait for each other, or begin again after a deadlock; a refusal names the state of the job."""

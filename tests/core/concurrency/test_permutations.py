@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests import calls
 from tests.calls import Calls, Connection
@@ -62,6 +63,8 @@ NOT_TRIED = {
         insert_counted match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity
         make_isolated_setup compute_classes store_files""",
     "of a front, by tests/cluster": "note_shard",
+    "of the guard, which is not exact at a commit, by tests/core/taskqueue/test_guard.py": """
+        guard mark_guarded set_quarantine lift_quarantine""",
 }
 
 
@@ -128,6 +131,41 @@ def test_a_setup_removed_during_a_call_leaves_nothing_behind(
 ) -> None:
     """No row of it is left behind; a caller that waited for the removal finds no setup, or makes it again."""
     assert compare(FAMILIES[family], new_scene, [name, "remove the setup"]) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [
+    "cancel of 9", "hold of 9", "resume of 9", "match of job 9", "insert of 9", "insert like 9", "resume what is due",
+    "maintain", "fail, to become longer", "load", "re-bucket",
+])  # fmt: skip
+def test_a_change_by_a_retry_rule_races_with_every_call_about_its_job(
+    new_scene: Callable[[], Scene], other: str
+) -> None:
+    """The loop that carries out the change of job 9 loses nothing and changes nothing twice."""
+    assert compare(MATCHING, new_scene, ["resume what is due", other]) > 2
+
+
+@pytest.mark.slow
+def test_agents_whose_jobs_fail_by_one_rule_do_not_wait_for_each_other(new_scene: Callable[[], Scene]) -> None:
+    """The loop carries out the change of the job whose end is committed; the other one follows."""
+    scene = new_scene()
+    q, (one, two, loop) = scene.observer, scene.sides
+    q.insert_many([1, 2], MinRAM=2000)
+    q.call("set_retry_rules", Jsonb([{"position": 1, "name": "more", "decision": "retry", "memory_factor": 2}]))
+    first, second = q.match_jobs(2)
+    for side in (two, loop):
+        side.rows("select set_config('lock_timeout', '200ms', false)")
+    with one.connection.transaction():
+        one.call("finish_job", first.job_id, first.attempt, "failed")
+        two.call("finish_job", second.job_id, second.attempt, "failed")
+        assert dict(loop.call_rows("maintain", True))["due retries"] == 1
+    with loop.connection.transaction():  # two loops share the rest
+        assert dict(loop.call_rows("maintain", True))["due retries"] == 1
+        assert dict(two.call_rows("maintain", True))["due retries"] == 0
+    assert q.queues(MaxRAM=4000) == {q.queue_of(1): 2}
+    assert q.inconsistencies() == []
+    for side in (two, loop):
+        side.rows("select set_config('lock_timeout', '0', false)")
 
 
 @pytest.mark.slow

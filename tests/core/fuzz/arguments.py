@@ -19,12 +19,17 @@ ALGORITHMS = ["production_job", "analysis_job", "production_task"]
 REQUIREMENTS = {
     "OwnerDN": "alice", "OwnerGroup": "g1", "CPUTime": 400, "Sites": ["S1"], "BannedSites": ["S9"], "GridCEs": ["C1"],
     "Platforms": ["P1"], "JobTypes": ["User"], "Tags": ["t"], "PilotTypes": ["private"], "MinRAM": 1000,
+    "TagExpression": "t | ~u & (v | \"w x\")", "Attributes": {"glibc": {"min": "2.28"}, "gpu.count": [0, {"above": 1}]},
+    "Alternatives": [{"Attributes": {"scratch": {"min": 9.5}}}, {"Sites": ["S1"], "TagExpression": "~u"}],
+    "Clauses": [{"Tags": ["t", "u"], "NoTags": ["v"], "Attributes": {"arch": ["x86_64"], "userns": [True]}}],
+    "MinNumberOfProcessors": 2, "MaxNumberOfProcessors": 8, "RAMPerProcessor": 100,
 }  # fmt: skip
 DESCRIPTION = {
     **RESOURCE, "Site": "S1", "GridCE": "C1", "Platform": ["P1", "P2"], "JobType": "User", "Tag": ["t", "u"],
     "PilotType": "private", "OwnerGroup": ["g1", "g2"], "OwnerDN": "alice", "BannedSite": "S8", "BannedTag": ["w"],
     "BannedPlatform": "P9", "BannedJobType": "X", "BannedGridCE": "C9", "RequiredTag": "t", "WholeNode": True,
     "JobID": 104, "Setup": "pool",
+    "Attributes": {"arch": "x86_64", "glibc": "2.34-60.el9", "userns": True, "scratch": 9.25, "gpu.count": 2},
 }  # fmt: skip
 NAMED: dict[str, list[str | None]] = {  # valid texts by the name of the parameter
     "p_algorithm": [*ALGORITHMS, None], "p_app": ["jedi", "pandaserver", None], "p_attempt": ["1-x"],
@@ -116,11 +121,33 @@ _CHOICES: dict[str, list[Any]] = {
         ],
         [],
     ],
+    "set_retry_rules": [
+        [
+            {
+                "position": 1,
+                "name": "again",
+                "classes": ["memory"],
+                "sites": ["S1"],
+                "failures_to": 3,
+                "decision": "later",
+                "delay": 60,
+                "pattern": "a.*b",
+                "passive": False,
+            },
+            {"position": 2, "name": "end", "source": "pilot", "code_from": 1, "code_to": 9, "decision": "fail"},
+        ],
+        [],
+    ],
     "error_class_of": [
         [{"source": "pilot", "code": 1305, "text": "failed"}, {"source": "dirac", "text": "Payload failed"}],
         [],
     ],
 }
+_CHOICES |= dict.fromkeys(("judge_again", "explain_retry"), _CHOICES["set_retry_rules"])
+_ENDS: list[dict[str, Any]] = [
+    {"outcome": "finished"},
+    {"outcome": "failed", "error": [{"source": "pilot", "code": 5, "text": "no more space"}]},
+]
 _NAMES = {
     "p_dataset": "select dataset from workload.dataset order by 1 limit 30",
     "p_storage": "select storage from resource.storage order by 1 limit 30",
@@ -205,7 +232,8 @@ class Arguments:
         if name == "p_attempt" and self.lease[0] == self.setup:
             return self.lease[2]
         if name == "p_kind":
-            return rng.choice(["running", "delay"] if "limit" in function else ["job", "owner", "task_queue"])
+            kinds = {"limit": ["running", "delay"], "quarantine": ["host", "ce", "site"]}
+            return rng.choice(next((kinds[part] for part in kinds if part in function), ["job", "owner", "task_queue"]))
         if name == "p_name":
             return str(self.number(function, "p_job_id")) if rng.random() < 0.5 else rng.choice(OWNERS)
         if name == "p_rule" and function.endswith("_timeout"):
@@ -248,7 +276,7 @@ class Arguments:
         """A valid JSON argument."""
         rng, known = self.rng, self.known
         schema, _, short = function.partition(".")
-        if short in ("insert_job", "requires_value"):
+        if short in ("insert_job", "requires_value") or name == "p_requirements":
             return {**dict(list(REQUIREMENTS.items())[:3]), **some(rng, REQUIREMENTS)}
         if short == "insert_jobs":
             first = rng.randint(10**6, 10**9)
@@ -256,8 +284,11 @@ class Arguments:
             return [{"requirements": {**REQUIREMENTS, **some(rng, REQUIREMENTS)}, "jobs": jobs}]
         if short in ("finish_jobs", "report_jobs"):
             some_leases = [one for one in known.attempts if one[0] == self.setup] or [self.lease]
-            word = {"outcome": "finished"} if short == "finish_jobs" else {"status": "running"}
-            return [{"job_id": job, "attempt": attempt, **word} for _, job, attempt in rng.sample(some_leases, 1)]
+            ends = _ENDS if short == "finish_jobs" else [{"status": "running"}]
+            return [
+                {"job_id": job, "attempt": attempt, **rng.choice(ends)}
+                for _, job, attempt in rng.sample(some_leases, 1)
+            ]
         if short == "add_jobs":
             return [{"id": rng.randint(1000, 9999), "cpu": 1, "ram": "2 * size", "inputs": {"size": 3}, "task": 1}]
         if short == "set_needs":

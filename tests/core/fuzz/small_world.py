@@ -27,14 +27,19 @@ def _pool(db: Connection, setup: str) -> None:
         {"position": 1, "source": "pilot", "code_from": 1, "code_to": 9, "pattern": "no .*space", "class": "disk"}
     ]
     db.execute("select taskqueue.set_error_classes(%s, %s)", [setup, Jsonb(classes)])
+    rules = [{"position": 1, "name": "again", "classes": ["disk"], "failures_to": 2, "decision": "later", "delay": 60}]
+    db.execute("select taskqueue.set_retry_rules(%s, %s)", [setup, Jsonb(rules)])
     for number in range(30):
         keys = {
             "OwnerDN": OWNERS[number % 2], "OwnerGroup": GROUPS[number % 3 == 0],
             "CPUTime": [400, 4000, 40000][number % 3], "Sites": [SITES[:1], SITES, []][number % 3],
             "Platforms": [["P1"], []][number % 2], "JobTypes": ["User"] if number % 4 == 0 else [],
+            "Alternatives": [
+                [], [{"TagExpression": "~t"}, {"Sites": ["S2"], "Attributes": {"scratch": {"min": number}}}]
+            ][number % 5 == 1],
         }  # fmt: skip
         db.execute("select taskqueue.insert_job(%s, %s, %s, %s)", [setup, 100 + number, Jsonb(keys), number % 10 + 1])
-    here = {**RESOURCE, "Site": "S1", "GridCE": "C1"}
+    here = {**RESOURCE, "Site": "S1", "GridCE": "C1", "Attributes": {"scratch": 9.25, "arch": "x86_64"}}
     held = db.execute("select job_id, attempt from taskqueue.match_jobs(%s, %s, 12)", [setup, Jsonb(here)]).fetchall()
     for number, (job, attempt) in enumerate(held):
         if number % 2:
@@ -69,6 +74,8 @@ def fill(db: Connection) -> None:
             db.execute("select taskqueue.report_job(%s, %s, %s)", [GRID, job, attempt])
     error, used = Jsonb([{"source": "pilot", "code": 1098, "text": "no space"}]), Jsonb({"cpu": 9, "ram": 150})
     db.execute("select taskqueue.finish_job(%s, %s, %s, 'failed', %s, %s, 'n17')", [GRID, job, attempt, error, used])
+    for setup in (GRID, POOL):
+        db.execute("select taskqueue.set_attributes(%s, %s)", [setup, Jsonb("diracx")])
     _pool(db, POOL)
     steps: list[dict[str, Any]] = [{"cpu": 1, "ram": 500 * n, "task": n % 2} for n in range(1, 7)]
     steps += [{"cpu": 1, "ram": "2 * size", "inputs": {"size": 9}}, {"cpu": 99, "ram": 1}, {}]

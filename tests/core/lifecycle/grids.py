@@ -45,8 +45,13 @@ def grid(
 
 def load(db: Connection, setup: str, **options: Any) -> None:
     """Load the grid into a setup, whose clock is stopped at noon."""
+    load_world(db, setup, grid(**options))
+
+
+def load_world(db: Connection, setup: str, given: Row) -> None:
+    """Load a world within the transaction."""
     db.execute("select 1")  # a transaction that is rolled back later is open now: the load commits none of its own
-    world.load(db, [grid(**options)], setup=setup)
+    world.load(db, [given], setup=setup)
 
 
 def make(db: Connection, setup: str, queue: str = "QA", jobs: int = 1, task: int = 1) -> list[int]:

@@ -61,6 +61,7 @@ CASES: dict[str, tuple[Row, list[Row], int]] = {
     "gigabytes": ({"nGBPerJob": 5}, TEN, 2),
     "gigabytes, few files": ({"nGBPerJob": 5, "nMaxFilesPerJob": 3}, TEN, 4),
     "gigabytes, less than a file": ({"nGBPerJob": 0.5}, TEN, 10),
+    "an empty file after one that is too large": ({"nGBPerJob": 4}, files((5 * GIB, 0), (0, 0), (0, 0)), 2),
     "most files": ({"nMaxFilesPerJob": 4}, TEN, 3),
     "files end a job, whatever its size": ({"nFilesPerJob": 5, "nGBPerJob": 1, "nMaxFilesPerJob": 1}, TEN, 2),
     "files without events": ({"nEventsPerJob": 1_500}, files(*[(GIB, 0)] * 4), 4),
@@ -318,11 +319,44 @@ def test_gigabytes_count_output_and_work_space_in_one_profile(
     5, {}, {"work": 1}, {"most_files": 3}, {"events": 100}, {"files": 1, "nothing": 1}, {"files": 0},
     {"files": 1.5}, {"files": "2"}, {"files": 10**15}, {"bytes": -1},
     {"files": 1, "work": True},
+    {"files": 2, "less": 5}, {"files": 2, "less": [5]}, {"files": 2, "less": [{"files": 1}]},
+    {"files": 2, "less": [{"file": 2.5, "files": 1}]}, {"files": 2, "less": [{"file": 3, "files": 0}]},
+    {"files": 2, "less": [{"file": 3, "bytes": "1"}]}, {"target": 5, "less": [{"file": 3, "files": 1}]},
 ], ids=str)  # fmt: skip
 def test_a_wrong_cutting_is_refused(rolled_back: Connection, cutting: Any) -> None:
     with pytest.raises(BrokerError, match="cutting") as raised:
         load(rolled_back, "s", {"cutting": cutting}, {"main": TEN})
     assert raised.value.sqlstate == "PB001"
+
+
+@pytest.mark.slow
+def test_parts_after_lower_limits_are_those_of_the_remaining_files(rolled_back: Connection) -> None:
+    """RETRIES.md, Jobs of tasks: limits that were lowered once or twice, in random worlds."""
+    db = rolled_back
+    for seed in range(60):
+        random, setup = Random(seed), f"less {seed}"
+        split = {"nMaxFilesPerJob": random.choice([4, 9]), "nGBPerJob": random.choice([None, 8, 20])}
+        given = _random_files(random, "f", 60)
+        expected = shown(cut({"split": split}, [given]))
+        less: list[Row] = []
+        for divisor in random.sample([2, 4], random.randint(1, 2)):
+            begun = less[-1]["file"] if less else 0
+            ends = [part[1] + 1 for part in expected if part[1] + 1 > begun and part[1] + 1 < len(given)]
+            if not ends:
+                break
+            file = random.choice(ends)
+            lower = {rule: max((value or 0) // divisor, 1) if value else None for rule, value in split.items()}
+            rest = shown(cut({"split": lower}, [given[file:]]))
+            expected = [part for part in expected if part[1] < file]
+            expected += [(part[0] + file, part[1] + file, *part[2:]) for part in rest]
+            limits = {"bytes": lower["nGBPerJob"] * GIB, "most_files": lower["nMaxFilesPerJob"]} if lower[
+                "nGBPerJob"] else {"files": lower["nMaxFilesPerJob"]}  # fmt: skip
+            less.append({"file": file + 1, **limits})
+        base = {"bytes": split["nGBPerJob"] * GIB, "most_files": split["nMaxFilesPerJob"]} if split["nGBPerJob"] else {
+            "files": split["nMaxFilesPerJob"]}  # fmt: skip
+        load(db, setup, {"split": split, "cutting": {**base, **({"less": less} if less else {})}}, {"main": given})
+        assert parts(db, setup, len(expected)) == expected, seed
+        assert figures(db, setup)["jobs"] == len(expected)
 
 
 # Payloads

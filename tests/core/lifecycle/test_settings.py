@@ -36,12 +36,15 @@ TAKEN: dict[str, list[tuple[Any, Any]]] = {
         for step in ("minute", "hour", "day")
     },
     "boolean": [(True, True), (False, False)],
+    "guard_score": [(1, 1), (12.5, 12.5)],
+    "most_quarantined": [(0, 0), (0.25, 0.25), (1.0, 1)],
     "text[]": [(["Site", "Platform", "Site"], ["Platform", "Site"]), ("Site", ["Site"]), ([], []), (None, [])],
     "loops": [(["watchdog", "maintain", "watchdog"], ["maintain", "watchdog"]), ("classify", ["classify"]), ([], [])],
 }
 REFUSED: dict[str, list[Any]] = {
     "interval": ["soon", "-1 day", -1, "", "infinity", 1e10, 1e300, "200 years", True, None, ["1 day"], {}],
     "integer": [-1, 1.5, "7", 2**31, 1e300, True, [7], {}],
+    "double precision": [-1, 101, 1e300, "7", True, [7], {}],
     "boolean": ["yes", "true", 1, 0, None, []],
     "text": ["", "x" * 1001, "nobody", 5, True, [], {}],
     "text[]": [5, [5], ["nobody"], [["Site"]], [None], [""], {}],
@@ -84,6 +87,8 @@ def test_every_setting_is_bounded_and_explained(db: Connection) -> None:
 
 
 def test_settings_of_all_schemas_are_read_with_one_grammar(rolled_back: Connection) -> None:
+    count = Jsonb({"gpu.count": {"type": "number", "absent": "passes"}})
+    rolled_back.execute("select taskqueue.set_attributes('s', %s)", [count])  # for keep_gpus
     for schema, name, kind, *_ in settings(rolled_back):
         for given, value in TAKEN.get(name, TAKEN.get(kind, [])):
             assert change(rolled_back, schema, {name: given}) is None, (schema, name, given)

@@ -82,3 +82,55 @@ def test_jobs_count_before_their_changes_are_folded(q: Calls) -> None:
     q.rows("select workload.fold_counts()")
     assert not q.value(unfolded)
     assert q.rows(query) == before
+
+
+def test_a_site_counts_the_failures_of_the_last_hour(q: Calls) -> None:
+    """Failures at a queue count for its PanDA site, and a failure without a site nowhere."""
+    world.load(q.connection, [{"queues": {"Q": {"panda_site": "P"}}}])
+    for number, site in enumerate(["Q", "P", "A", "A", None, "B"]):
+        q.set_clock(NOON + timedelta(minutes=10 * number))
+        q.insert(number + 1)
+        match = q.take(Site=site)
+        q.call("finish_job", match.job_id, match.attempt, "finished" if site == "B" else "failed")
+    counts = "select site, failures from monitor.site where setup = 'default' and failures > 0 order by site"
+    assert q.rows(counts) == [("A", 2), ("P", 2)]
+    q.set_clock(NOON + timedelta(minutes=65))
+    assert q.rows(counts) == [("A", 2), ("P", 1)]
+
+
+def test_a_site_counts_its_quarantines(q: Calls) -> None:
+    """A quarantine at a queue counts for its PanDA site, and one of the guard only if it refuses requests."""
+    world.load(q.connection, [{"queues": {"Q": {"panda_site": "P"}}}])
+    for kind, site, name in [
+        ("host", "Q", "n1"), ("ce", "Q", "c1"), ("host", "P", "n1"), ("site", "A", None), ("host", None, "n1")
+    ]:  # fmt: skip
+        q.call("set_quarantine", kind, site, name, "it burns")
+    q.connection.execute(
+        """insert into taskqueue.quarantine (setup, site, kind, name, since, why, locks, is_automatic)
+           values ('default', 'B', 'site', 'B', now(), 'worker nodes fail', false, true),
+                  ('default', 'B', 'host', 'n1', now(), 'jobs failed', false, true)"""
+    )
+    assert q.rows("select site, quarantined, quarantine from monitor.site where setup = 'default' order by 1") == [
+        ("A", 1, "refused"), ("B", 0, "named"), ("P", 3, None)
+    ]  # fmt: skip
+    assert q.rows("select site, refused, watched, state from monitor.quarantine_by_site order by 1") == [
+        ("", 1, 0, None), ("A", 1, 0, "refused"), ("B", 0, 1, "named"), ("P", 3, 0, None)
+    ]  # fmt: skip
+
+
+def test_a_panda_site_is_refused_if_each_of_its_queues_is(q: Calls) -> None:
+    world.load(q.connection, [{"queues": {name: {"panda_site": "P"} for name in ("Q", "R", "P")}}])
+    state = "select quarantine from monitor.site where setup = 'default' and site = 'P'"
+    for queue, expected in (("P", None), ("Q", None), ("R", "refused")):
+        q.call("set_quarantine", "site", queue, None, "it burns")
+        assert q.value(state) == expected
+    q.call("lift_quarantine", "site", "P", None)
+    assert q.value(state) is None
+
+
+def test_the_name_of_a_panda_site_refuses_none_of_its_queues(q: Calls) -> None:
+    world.load(q.connection, [{"queues": {"Q": {"panda_site": "P"}}}])
+    q.insert(1)
+    q.call("set_quarantine", "site", "P", None, "it burns")
+    assert q.rows("select site, refused, state from monitor.quarantine_by_site") == [("P", 1, None)]
+    assert q.take(Site="Q").job_id == 1

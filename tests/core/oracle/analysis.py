@@ -465,7 +465,8 @@ def doc_stabilizer(case: Analysis, queue: Queue) -> str | None:
 
 
 DOC_PERSISTENT: list[tuple[str, Check]] = [
-    ("include-exclude", doc_include_exclude), ("queue-status", doc_queue_status), ("anal-locality", doc_anal_locality),
+    ("include-exclude", doc_include_exclude), ("queue-status", doc_queue_status),
+    ("failed-there", model.failed_there), ("anal-locality", doc_anal_locality),
     ("disk-io", model.disk_io), ("core-count", model.core_count), ("max-core-count", model.max_core_count),
     ("avoid-vp", doc_avoid_vp), ("software", doc_software), ("memory", model.memory),
     ("scratch-disk", doc_scratch_disk), ("storage-space", model.storage_space),
@@ -862,7 +863,8 @@ def panda_filters(located: Located | None) -> list[tuple[str, Check]]:
     local = located is not None
     return [
         ("anal-locality", lambda _, queue: UNTAGGED if located and queue.unified not in located.queues else None),
-        ("queue-status", panda_queue_status), ("zero-share", zero_share), ("disk-io", model.disk_io),
+        ("queue-status", panda_queue_status), ("failed-there", model.failed_there), ("zero-share", zero_share),
+        ("disk-io", model.disk_io),
         ("max-io-intensity", model_panda2026.max_io_intensity),
         ("avoid-vp", lambda case, queue: panda_avoid_vp(case, queue, skip=not located or located.union)),
         ("core-count", model.core_count), ("max-core-count", model.max_core_count), ("gpu-queue", gpu_queue),

@@ -36,6 +36,7 @@ from tests.core.oracle.job_worlds import (
     known,
     replica_of,
     unified,
+    with_failed_parts,
 )
 from tests.core.oracle.job_worlds import THEMES as PRODUCTION
 
@@ -258,7 +259,7 @@ def analysis_worlds(draw: Draw, *themes: str) -> Row:
 def random_analysis_world(number: int) -> Row:
     """The world of this number: every second one has one theme, in turn; the others have several."""
     theme = TURNS[number // 2 % len(TURNS)]
-    return build_world(random.Random(number).choice, [theme] if number % 2 else [])
+    return with_failed_parts(build_world(random.Random(number).choice, [theme] if number % 2 else []), number)
 
 
 def throttled_hours(number: int) -> float | None:

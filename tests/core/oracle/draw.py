@@ -108,7 +108,10 @@ def win_levels(levels: Mapping[Any, tuple[int, float]]) -> dict[Any, float]:
 
 
 def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
-    """The p value of the counts under the probabilities; an outcome with probability zero must not occur."""
+    """The p value of the counts under the probabilities; an outcome with probability zero must not occur.
+
+    Of two outcomes it is exact. Chi-square puts the counts of 1,000 draws at 95 : 5 below 1e-6 four times as often.
+    """
     assert set(found) <= {name for name, chance in expected.items() if chance > 0}, f"{found} but only {dict(expected)}"
     total = sum(found.values())
     names = [name for name, chance in expected.items() if chance > 0]
@@ -132,6 +135,8 @@ def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
     if len(counts) == 1:
         return 1.0
     weights = numpy.array(chances) / sum(chances)
+    if len(counts) == 2:
+        return float(scipy.stats.binomtest(counts[0], sum(counts), weights[0]).pvalue)
     return float(scipy.stats.chisquare(counts, weights * total).pvalue)
 
 

@@ -456,6 +456,12 @@ def queue_status(case: Case, queue: Queue) -> str | None:
     return None if queue.pre_assigned or queue.row.get("status") == "online" else "-status"
 
 
+def failed_there(case: TaskInWorld, queue: Queue) -> str | None:
+    """failed-there: a retry rule sends the part to be brokered to another queue. All parts of a world fail alike."""
+    failed = [name for part in case.world.get("failed_parts") or [] for name in part["failed_queues"]]
+    return "-failedthere" if queue.unified in failed else None
+
+
 def link_blocked(case: Case, queue: Queue) -> str | None:
     """link-blocked: closeness -1 to the nucleus. No row: not blocked."""
     blocked = not case.is_own(queue) and case.link(queue).get("closeness") == -1
@@ -950,8 +956,9 @@ def express_network_threshold(case: Case, queue: Queue) -> str | None:
 Rule = Callable[[Case, Queue], str | None]
 
 FILTERS: list[tuple[str, Rule]] = [
-    ("queue-status", queue_status), ("link-blocked", link_blocked), ("link-queue-cap", link_queue_cap),
-    ("nucleus-queue-cap", nucleus_queue_cap), ("high-prio-opportunistic", high_prio_opportunistic),
+    ("queue-status", queue_status), ("failed-there", failed_there), ("link-blocked", link_blocked),
+    ("link-queue-cap", link_queue_cap), ("nucleus-queue-cap", nucleus_queue_cap),
+    ("high-prio-opportunistic", high_prio_opportunistic),
     ("inactive-queue", inactive_queue), ("zero-share", zero_share), ("io-cutoff", io_cutoff), ("disk-io", disk_io),
     ("core-count", core_count), ("max-core-count", max_core_count), ("software", software), ("memory", memory),
     ("direct-io-only", direct_io_only), ("scratch-disk", scratch_disk), ("storage-space", storage_space),

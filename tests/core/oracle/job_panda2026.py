@@ -739,7 +739,8 @@ class Filter(NamedTuple):
 
 
 FILTERS = [
-    Filter("queue-status", queue_status), Filter("link-blocked", link_blocked),
+    Filter("queue-status", queue_status), Filter("failed-there", model.failed_there),
+    Filter("link-blocked", link_blocked),
     Filter("link-queue-cap", link_queue_cap, temporary=True),
     Filter("nucleus-queue-cap", nucleus_queue_cap, temporary=True),
     Filter("nucleus-unwritable", nucleus_unwritable, temporary=True),

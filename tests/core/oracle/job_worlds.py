@@ -514,12 +514,22 @@ def worlds(draw: Draw, *themes: str) -> Row:
 
 def random_world(number: int, *themes: str) -> Row:
     """The world of this number, like those of `worlds`."""
-    return build_world(random.Random(number).choice, themes)
+    return with_failed_parts(build_world(random.Random(number).choice, themes), number)
 
 
 def random_panda_world(number: int, *themes: str) -> Row:
     """The world of this number for the profile panda2026, of these themes or of some of all."""
-    return build_world(random.Random(number).choice, themes, THEMES | PANDA_THEMES)
+    return with_failed_parts(build_world(random.Random(number).choice, themes, THEMES | PANDA_THEMES), number)
+
+
+def with_failed_parts(world: Row, number: int) -> Row:
+    """The world, in which the part to be brokered has failed at some queues for one number in ten."""
+    own = random.Random(f"failed parts {number}")
+    if own.random() < 0.1:
+        names = [*world["queues"], *(f"{name}/SCORE" for name in world["queues"]), "GONE"]
+        failed = own.sample(names, min(own.randint(1, 5), len(names)))
+        world["failed_parts"] = [{"task": TASK, "number": 1, "failures": 1, "failed_queues": failed}]
+    return world
 
 
 def drawn_once(

@@ -4,9 +4,11 @@ It follows MATCHING.md and LEASES.md sentence by sentence, uses no SQL, and pref
 every question by testing every job.
 """
 
-import string
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from tests.core.oracle import clauses
+from tests.core.oracle.offers import Rules, includes_any, offered, values
 
 LISTS = (
     "SubmitPools", "GridMiddlewares", "PilotTypes", "Sites", "BannedSites", "GridCEs", "Platforms", "JobTypes", "Tags",
@@ -21,8 +23,11 @@ def bucket(cpu_time: float, buckets: list[int]) -> int:
     return next((edge for edge in sorted(buckets) if cpu_time <= edge), max(buckets))
 
 
-def canonical(requirements: dict[str, Any], buckets: list[int]) -> dict[str, Any]:
-    """Requirements in one form: aliases resolved, lists as sorted sets, no empty list, CPU time as its bucket."""
+def canonical(
+    requirements: dict[str, Any], buckets: list[int], attributes: clauses.Attributes | None = None
+) -> dict[str, Any]:
+    """Requirements in one form: aliases resolved, lists as sorted sets, no empty list, CPU time as its bucket. The
+    other keys of clauses stay as they are, and Tags and Sites have what follows from them."""
     result: dict[str, Any] = {}
     for key, value in requirements.items():
         name = ALIASES.get(key, key)
@@ -31,52 +36,14 @@ def canonical(requirements: dict[str, Any], buckets: list[int]) -> dict[str, Any
                 result[name] = sorted(set(values(value)))
         elif name == "CPUTime":
             result[name] = bucket(value, buckets)
-        elif name != "Setup":
+        elif name != "Setup" and value not in (None, "", [], {}):
             result[name] = value
+    if any(key in result for key in clauses.KEYS):
+        follows = clauses.meaning(result, attributes or {})
+        result |= {"Tags": sorted(follows.tags), "Sites": sorted(follows.sites or ())}
+    elif processors := clauses.processor_tags(result):
+        result["Tags"] = sorted({*result.get("Tags", []), *processors})
     return result
-
-
-def values(value: Any) -> list[str]:
-    """One text, a list of texts, or nothing, as a list. An empty text is nothing."""
-    return [text for text in ([value] if isinstance(value, str) else value or []) if text != ""]
-
-
-def includes_any(texts: list[str]) -> bool:
-    """Whether one of them is "any", in any case and between any punctuation."""
-    return any(text.strip(string.punctuation + " ").lower() == "any" for text in texts)
-
-
-@dataclass
-class Rules:
-    """The inputs of matching other than the two descriptions."""
-
-    sharing_groups: set[str] = field(default_factory=set)
-    strict_keys: set[str] = field(default_factory=set)
-    compatible: dict[str, list[str]] = field(default_factory=dict)  # offered -> accepted
-
-
-def offered(resource: dict[str, Any], key: str, rules: Rules) -> set[str] | None:
-    """The values that the resource offers under a key; None if it puts no condition."""
-    texts = values(resource.get(key))
-    if includes_any(texts):
-        return None
-    if not texts and key not in rules.strict_keys:
-        return None
-    return set(texts)
-
-
-def offered_tags(resource: dict[str, Any]) -> set[str] | None:
-    """The tags offered, including those of processors and whole nodes; None if it puts no condition."""
-    tags = values(resource.get("Tag"))
-    if includes_any(tags):
-        return None
-    processors = resource.get("NumberOfProcessors", 0)
-    tags += [f"{n}Processors" for n in range(1, processors + 1)]
-    if processors > 1:
-        tags.append("MultiProcessor")
-    if resource.get("WholeNode"):
-        tags.append("WholeNode")
-    return set(tags)
 
 
 def fits(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) -> bool:
@@ -84,9 +51,9 @@ def fits(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) -> bool:
     return (
         _owner_fits(queue, resource, rules)
         and queue["CPUTime"] <= resource["CPUTime"]
-        and _site_fits(queue, offered(resource, "Site", rules))
+        and clauses.accepted(queue, resource, rules)
         and _lists_fit(queue, resource, rules)
-        and _tags_fit(queue, resource)
+        and _required_tags_fit(queue, resource)
         and _nothing_banned(queue, resource)
         and _memory_fits(queue, resource)
     )
@@ -104,15 +71,6 @@ def _owner_fits(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) -
     return bool(queue["OwnerDN"] == owner)
 
 
-def _site_fits(queue: dict[str, Any], sites: set[str] | None) -> bool:
-    if sites is None:
-        return True
-    listed = queue.get("Sites", [])
-    if not sites:
-        return not listed
-    return any((not listed or site in listed) and site not in queue.get("BannedSites", []) for site in sites)
-
-
 def _lists_fit(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) -> bool:
     for key in ("GridCE", "Platform", "JobType"):
         offer = offered(resource, key, rules)
@@ -127,12 +85,8 @@ def _lists_fit(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) ->
     return not wanted or bool(set(wanted) & set(values(resource.get("PilotType"))))
 
 
-def _tags_fit(queue: dict[str, Any], resource: dict[str, Any]) -> bool:
-    tags = offered_tags(resource)
-    wanted = set(queue.get("Tags", []))
-    if tags is not None and not wanted <= tags:
-        return False
-    return set(values(resource.get("RequiredTag"))) <= wanted
+def _required_tags_fit(queue: dict[str, Any], resource: dict[str, Any]) -> bool:
+    return set(values(resource.get("RequiredTag"))) <= set(queue.get("Tags", []))
 
 
 def _nothing_banned(queue: dict[str, Any], resource: dict[str, Any]) -> bool:
@@ -153,6 +107,7 @@ class Waiting:
     user_priority: int
     queue: int
     held: bool = False
+    not_before: int | None = None  # a retry rule holds it until then
 
 
 @dataclass
@@ -215,6 +170,7 @@ class Model:
         self.leases: dict[int, Lease] = {}
         self.ended: dict[int, Ended] = {}
         self.attempts: dict[int, int] = {}
+        self.failures: dict[int, int] = {}
         self.disabled: set[int] = set()
         self.held_queues: set[int] = set()
         self.held_owners: set[str] = set()
@@ -306,11 +262,16 @@ class Model:
 
     # Events
 
+    def _canonical(self, requirements: dict[str, Any]) -> dict[str, Any]:
+        return canonical(requirements, self.buckets, self.rules.attributes)
+
     def insert(self, job_id: int, requirements: dict[str, Any], user_priority: int, queue: int) -> None:
         """The job waits in the TaskQueue that the database chose; the numbers of attempts of an ended id go on."""
         self.ended.pop(job_id, None)
-        held = job_id in self.waiting and self.waiting[job_id].held
-        self.waiting[job_id] = Waiting(canonical(requirements, self.buckets), user_priority, queue, held)
+        self.failures.pop(job_id, None)
+        there = self.waiting.get(job_id)
+        held = there is not None and there.held and there.not_before is None
+        self.waiting[job_id] = Waiting(self._canonical(requirements), user_priority, queue, held)
 
     def take(self, job_id: int, attempt: str, resource: dict[str, Any]) -> None:
         """The job is leased; it takes a token of every delay that concerns it."""
@@ -326,13 +287,27 @@ class Model:
     def end(self, job_id: int, outcome: str) -> None:
         """The job ends, waiting or leased."""
         job = self.waiting.pop(job_id, None) or self.leases.pop(job_id)
+        self.failures.pop(job_id, None)
         attempt = job.attempt if isinstance(job, Lease) else None
         self.ended[job_id] = Ended(outcome, job.requirements, job.user_priority, attempt)
 
     def retry(self, job_id: int, queue: int) -> None:
         """The ended job waits again as it was, in today's bucket."""
         job = self.ended.pop(job_id)
-        self.waiting[job_id] = Waiting(canonical(job.requirements, self.buckets), job.user_priority, queue)
+        self.waiting[job_id] = Waiting(self._canonical(job.requirements), job.user_priority, queue)
+
+    def fail(self, job_id: int, queue: int, not_before: int | None) -> None:
+        """A retry rule lets the job wait again, at once or later."""
+        lease = self.leases.pop(job_id)
+        self.failures[job_id] = self.failures.get(job_id, 0) + 1
+        requirements = self._canonical(lease.requirements)
+        self.waiting[job_id] = Waiting(requirements, lease.user_priority, queue, not_before is not None, not_before)
+
+    def resume_due(self) -> None:
+        """Jobs whose time by a retry rule has come are no longer held."""
+        for job in self.waiting.values():
+            if job.not_before is not None and job.not_before <= self.now:
+                job.held, job.not_before = False, None
 
     def release(self, job_id: int, queue: int | None) -> None:
         """Back to its queue with its requirements and user priority; one marked for kill ends instead."""
@@ -342,4 +317,4 @@ class Model:
         else:
             assert queue is not None
             del self.leases[job_id]
-            self.waiting[job_id] = Waiting(canonical(lease.requirements, self.buckets), lease.user_priority, queue)
+            self.waiting[job_id] = Waiting(self._canonical(lease.requirements), lease.user_priority, queue)

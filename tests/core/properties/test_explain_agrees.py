@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.calls import Calls
-from tests.core.oracle.matching import Rules, canonical, fits
+from tests.core.oracle.matching import canonical, fits
+from tests.core.oracle.offers import Rules
 from tests.core.properties.descriptions import requirements, resources
 
 _setups = itertools.count(1)

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from psycopg.types.json import Jsonb
 
 from tests.core.lifecycle import grids
 
@@ -31,6 +32,11 @@ NEXT = {
     "holding": {"holding", "transferring"},
     "transferring": {"transferring", "holding"},
 }
+RETRIES = {"again": (2, timedelta(0)), "pause": (3, timedelta(minutes=10))}  # failures that are tried again, delay
+RULES = [
+    {"position": 1, "name": "again", "source": "again", "failures_to": 2, "decision": "retry"},
+    {"position": 2, "name": "pause", "source": "pause", "failures_to": 3, "decision": "later", "delay": 600},
+]
 index = st.integers(0, 1000)
 
 
@@ -48,6 +54,7 @@ class Job:
     kill: bool = False
     rebrokered: bool = False
     went: int = 1  # changes of its status
+    retry_at: datetime | None = None
 
 
 class Life(RuleBasedStateMachine):
@@ -60,6 +67,8 @@ class Life(RuleBasedStateMachine):
         super().__init__()
         self.setup = f"life {next(self.setups)}"
         grids.load(self.connection, self.setup, files=FILES, at=["DISKA"])
+        self.sql("select taskqueue.set_retry_rules(%s, %s)", Jsonb(RULES))
+        self.failures: dict[int, int] = {}  # by part
         self.now = grids.NOON
         self.jobs: dict[int, Job] = {}
         self.input_at_b = False
@@ -136,6 +145,7 @@ class Life(RuleBasedStateMachine):
         job = self.jobs[found]
         if job.status in ENDS:
             assert answer == f"has ended: {job.status}"
+            job.retry_at = None
         elif job.status in LEASED:
             assert answer == "kill asked"
             job.kill = True
@@ -182,6 +192,7 @@ class Life(RuleBasedStateMachine):
                     failed += 1
                 elif job.attempts >= 3:
                     self.go(number, "failed")
+                    self.failures[job.part] = self.failures.get(job.part, 0) + 1
                     failed += 1
                 else:
                     self.go(number, "activated")
@@ -236,6 +247,33 @@ class Life(RuleBasedStateMachine):
         if job.status in ("sent", "starting") and outcome == "finished":
             self.go(found, "running")
         self.go(found, outcome)
+        if outcome == "failed" and not job.kill:
+            self.failures[job.part] = self.failures.get(job.part, 0) + 1
+
+    @precondition(lambda self: self.has(*LEASED))
+    @rule(number=index, source=st.sampled_from([*RETRIES, "other"]))
+    def fail(self, number: int, source: str) -> None:
+        found = self.some(number, *LEASED)
+        assert found is not None
+        job = self.jobs[found]
+        call = "select taskqueue.finish_job(%s, %s, %s, 'failed', %s)"
+        for _ in range(2):
+            assert self.sql(call, found, job.token, Jsonb([{"source": source}])) == [("failed",)]
+        self.go(found, "failed")
+        if not job.kill:
+            most, delay = RETRIES.get(source, (0, None))
+            self.failures[job.part] = self.failures.get(job.part, 0) + 1
+            if delay is not None and self.failures[job.part] <= most:
+                job.retry_at = self.now + delay
+
+    @rule()
+    def give_back(self) -> None:
+        """The parts of failed jobs are free again once their time by a retry rule has come."""
+        due = [job for job in self.jobs.values() if job.retry_at is not None and job.retry_at <= self.now]
+        assert self.sql("select lifecycle.give_back(%s)") == [(len(due),)]
+        for job in due:
+            job.retry_at, job.rebrokered = None, True
+            job.went += 1
 
     @precondition(lambda self: self.has(*LEASED))
     @rule(number=index)
@@ -260,7 +298,7 @@ class Life(RuleBasedStateMachine):
     def is_as_the_model_says(self) -> None:
         rows = self.sql(
             """
-            select j.job_id, j.status, j.rebrokered > 0, w.job_id is not null, l.job_id is not null,
+            select j.job_id, j.status, j.rebrokered > 0, w.job_id is not null, l.job_id is not null, j.retry_at,
                    (select count(*) from workload.job_history h where h.setup = j.setup and h.job_id = j.job_id),
                    (select string_agg(coalesce(h.from_status, '') || '>' || h.to_status, ' ' order by h.at, h.number)
                       from workload.job_history h where h.setup = j.setup and h.job_id = j.job_id)
@@ -271,14 +309,23 @@ class Life(RuleBasedStateMachine):
             """
         )
         expected = {
-            number: (job.status, job.rebrokered, job.status == "activated", job.status in LEASED, job.went)
+            number: (
+                job.status,
+                job.rebrokered,
+                job.status == "activated",
+                job.status in LEASED,
+                job.retry_at,
+                job.went,
+            )
             for number, job in self.jobs.items()
         }
-        assert {row[0]: row[1:6] for row in rows} == expected
+        assert {row[0]: row[1:7] for row in rows} == expected
         for row in rows:
-            steps = [step.split(">") for step in row[6].split()]
+            steps = [step.split(">") for step in row[7].split()]
             assert [step[0] for step in steps] == ["", *[step[1] for step in steps[:-1]]]
             assert steps[-1][1] == row[1]
+        failures = self.sql("select number, failures from workload.failed_part where setup = %s")
+        assert dict(failures) == self.failures
         assert grids.differences(self.connection, self.setup) == []
 
 

@@ -31,6 +31,12 @@ from tests.core.properties.descriptions import GROUPS, OWNERS, requirements, res
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 BUCKETS = [[500, 5000, 50000, 300000], [500, 300000], [360, 1800, 3600, 10000], [100000]]
 LIMITS = [("JobTypes", "T"), ("OwnerDN", "alice"), ("Platforms", "P1"), ("Tags", "t")]
+RETRIES = {"again": (2, None), "pause": (3, 60)}  # source of the error: failures that are tried again, delay
+RULES = [
+    {"position": n, "name": source, "source": source, "failures_to": most}
+    | ({"decision": "later", "delay": delay} if delay else {"decision": "retry"})
+    for n, (source, (most, delay)) in enumerate(RETRIES.items())
+]
 EVERYTHING = {"Site": "any", "GridCE": "any", "Platform": "any", "JobType": "any", "Tag": "any", "PilotType": "private"}
 
 job_ids = st.integers(1, 40)
@@ -51,6 +57,7 @@ class Matching(RuleBasedStateMachine):
         self.model = Model()
         self.old: list[tuple[int, str]] = []  # attempts that are over
         self.q.set_clock(NOON)
+        self.q.call("set_retry_rules", Jsonb(RULES))
         # Seeded draws go by the ids of queues and lists: the same steps must give the same ids in each run.
         for table, column in (("task_queue", "task_queue_id"), ("posting_list", "list_id")):
             sequence = f"pg_get_serial_sequence('taskqueue.{table}', '{column}')"
@@ -188,6 +195,25 @@ class Matching(RuleBasedStateMachine):
         self.model.end(job_id, outcome)
 
     @precondition(lambda self: self.model.leases)
+    @rule(which=index, source=st.sampled_from([*RETRIES, "other"]))
+    def fail(self, which: int, source: str) -> None:
+        """A retry rule lets the job wait again, as often as it says; an agent may say twice that it failed."""
+        job_id, lease = self._lease(which)
+        most, delay = RETRIES.get(source, (0, None))
+        before = self.model.queues()
+        for _ in range(2):
+            answer = self.q.call("finish_job", job_id, lease.attempt, "failed", Jsonb([{"source": source}]))
+            assert answer == "failed"
+        if lease.killed or self.model.failures.get(job_id, 0) >= most:
+            self.model.end(job_id, "failed")
+            return
+        queue = self.q.queue_of(job_id)
+        assert queue is not None
+        self._right_queue(queue, lease.requirements, before, {job_id})
+        self.model.fail(job_id, queue, delay and self.model.now + delay)
+        self.old.append((job_id, lease.attempt))
+
+    @precondition(lambda self: self.model.leases)
     @rule(which=index)
     def release(self, which: int) -> None:
         job_id, lease = self._lease(which)
@@ -283,8 +309,9 @@ class Matching(RuleBasedStateMachine):
     def hold_job(self, which: int, resumes: bool) -> None:
         job_id = self._one(self.model.waiting, which)
         job = self.model.waiting[job_id]
-        assert self.q.call("resume" if resumes else "hold", "job", str(job_id)) == (job.held == resumes)
-        job.held = not resumes
+        changes = job.held == resumes or (not resumes and job.not_before is not None)
+        assert self.q.call("resume" if resumes else "hold", "job", str(job_id)) == changes
+        job.held, job.not_before = not resumes, None
 
     @rule(owner=st.sampled_from(OWNERS), resumes=st.booleans())
     def hold_owner(self, owner: str, resumes: bool) -> None:
@@ -357,11 +384,13 @@ class Matching(RuleBasedStateMachine):
             after = [str(self.model.waiting[ids[0]].requirements) for ids in self.model.queues().values()]
             assert len(after) == len(set(after)), "equal queues did not merge"
 
-    # Maintenance changes nothing
+    # Maintenance resumes due jobs, and changes nothing else
 
     @rule(call=st.sampled_from(["maintain", "rebuild_matching", "recompute_shares", "delete_empty_queues"]))
     def call_in_background(self, call: str) -> None:
         self.q.call_rows(call)
+        if call == "maintain":
+            self.model.resume_due()
 
     @precondition(lambda self: len(self.model.ended) > 5)
     @rule()
@@ -378,13 +407,18 @@ class Matching(RuleBasedStateMachine):
     @invariant()
     def states_are_equal(self) -> None:
         waiting = self.q.rows(
-            "select job_id, task_queue_id, user_priority, held, attempts from taskqueue.job where setup = %s",
+            "select job_id, task_queue_id, user_priority, held, attempts, failures, not_before"
+            "  from taskqueue.job where setup = %s",
             self.q.setup,
         )
         assert {row[0]: row[1:] for row in waiting} == {
-            job_id: (job.queue, job.user_priority, job.held, self.model.attempts.get(job_id, 0))
+            job_id: (
+                job.queue, job.user_priority, job.held, self.model.attempts.get(job_id, 0),
+                self.model.failures.get(job_id, 0),
+                None if job.not_before is None else NOON + timedelta(seconds=job.not_before),
+            )
             for job_id, job in self.model.waiting.items()
-        }
+        }  # fmt: skip
         leases = self.q.rows(
             "select job_id, attempt, user_priority, kill_reason is not null from taskqueue.lease where setup = %s",
             self.q.setup,

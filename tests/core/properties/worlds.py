@@ -126,6 +126,7 @@ TASK = st.builds(
         (PLENTY, "ram_count cpu_time cpu_efficiency base_walltime io_intensity"),
         (INTEGER, "task_priority current_priority"), (st.integers(0, 10**9 - 1), "core_count"),
         (st.integers(0, 2**15 - 1), "event_service"), (st.integers(-1, 2), "task_class"),
+        (st.integers(1, 1000), "max_attempt"),
         (FLAG, "is_merging use_scout only_tags_for_fc"), (ID, "parent"), (TIME, "frozen"), (TEXTS, "sites_used"),
         (named(TEXTS), "resource_types_at"), split=SPLIT,
         params=row((NAMES, "included_site excluded_site"), (FLAG, "task_broker_on_master")),
@@ -167,6 +168,13 @@ INSTANCE = st.builds(
         state=st.sampled_from(["requested", "running", "released"]),
     ),
 )  # fmt: skip
+FACTOR = st.floats(1, 10**6).map(lambda factor: round(factor, 6))
+FAILED_PART = st.builds(
+    lambda task, number, rest: {"task": task, "number": number, **rest}, ID, st.integers(1, 2**63 - 1),
+    st.fixed_dictionaries({}, optional={
+        "failures": st.integers(0, 2**15 - 1), "memory_factor": FACTOR, "time_factor": FACTOR,
+        "failed_queues": NAMES, "less_input": FLAG}),
+)  # fmt: skip
 NEED = SIZE | st.sampled_from(["size", "2 * (size + 1)", "max(x, ceil(size / 3))"])
 INSTANCE_JOB = st.builds(
     lambda number, rest: {"id": number, **rest},
@@ -205,6 +213,7 @@ def worlds() -> Strategy:
             "shares": named(row((TEXT, "parent"), (NUMBER, "target running queued usage_percent"))),
             "users": named(ACCOUNT), "locks": st.lists(NAME, unique=True, max_size=3) | named(st.none() | TIME),
             "datasets": named(DATASET), "tasks": once(TASK, "id"), "jobs": once(JOB, "id"),
+            "failed_parts": once(FAILED_PART, "task", "number"),
             "statistics": st.lists(STATISTIC, max_size=3),
             "user_queue_statistics": named(named(named(row((COUNT, "queued running"))))),
             "to_running_rate": named(RATE | st.dictionaries(TEXT, RATE, max_size=2)),

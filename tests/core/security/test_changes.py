@@ -37,7 +37,7 @@ def test_changes_of_limits_groups_and_settings_are_recorded(q: Calls) -> None:
     q.call("set_limit", "running", "S", None, "JobType", "MC", 5)  # changes nothing
     q.call("clear_limit", "running", "S", None, "JobType", "MC")
     first, second, gone = changes(db)
-    assert first[:3] == ("limit", "running S JobTypes MC", None)
+    assert first[:3] == ("limit", "running S JobTypes MC", None) and None not in first[3].values()
     assert first[3]["ceiling"] == 3
     assert second == ("limit", "running S JobTypes MC", {"ceiling": 3}, {"ceiling": 5})
     assert (gone[1], gone[2]["ceiling"], gone[3]) == ("running S JobTypes MC", 5, None)
@@ -50,6 +50,12 @@ def test_changes_of_limits_groups_and_settings_are_recorded(q: Calls) -> None:
     assert ("CPU bucket", "500") in [change[:2] for change in changes(db)] or not changes(db)
     q.call("set_platform_compatibility", "el9", ["el8"])
     assert [change[:2] for change in changes(db)] == [("compatible platform", "el9 el8")]
+    q.call("set_attributes", json.dumps({"glibc": "version", "arch": "text"}))
+    q.call("set_attributes", json.dumps({"glibc": {"type": "version", "absent": "passes"}}))
+    new, other, gone, changed = changes(db)
+    assert {new[:3], other[:3]} == {("attribute", "arch", None), ("attribute", "glibc", None)}
+    assert (gone[1], gone[2]["type"], gone[3]) == ("arch", "text", None)
+    assert changed == ("attribute", "glibc", {"absent": "fails"}, {"absent": "passes"})
     q.settings(queue_size=7)
     assert changes(db) == [
         ("settings", "taskqueue", {"queue_size": 5000}, {"queue_size": 7}),

@@ -36,25 +36,28 @@ OPERATORS_VIEWS = {
 EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.shard_dsn"}
 AGENT = EVERYBODY | named("""
     taskqueue: match_job match_jobs match_many report_job report_jobs finish_job finish_jobs release_job payloads
-        arrivals matching_definitions jobs_of_subject
+        arrivals matching_definitions jobs_of_subject judges_error processors_given
+        requirements_in_words clauses_text clause_text
     resource: slot_of_queue resource_types
     instance: match_jobs
 """)
 SUBMITTER = EVERYBODY | named("""
     taskqueue: insert_job insert_jobs cancel_job delete_job queue_of_job jobs_there insert_counted refresh_statistics
         own_job own_jobs own_job_events own_payload explain_match explain_job
+        explain_retry
     lifecycle: cancel_jobs
     instance: add_jobs set_needs cancel_steps
 """)
 VIEWER = EVERYBODY | named("""
     resource: bound_setup describe_setup config_of keys_of_job_brokerage keys_of_analysis_brokerage
         keys_of_task_brokerage keys_of_users keys_of_timeouts
-    taskqueue: matching_queues explain_resource explain_match explain_job check_matching resources_not_rolled_up
-        reason_of requires_value shipped_error_of shown_error
+    taskqueue: matching_queues explain_resource explain_match explain_job explain_retry check_matching
+        resources_not_rolled_up reason_of requires_value shipped_error_of shipped_retry_rules judge_again
+        shown_error value_order requirements_in_words clauses_text clause_text
     brokerage: profile_faults algorithm_of profile_name classes explain obstacles plan_steps not_loaded replay
         replay_changes rules_of run_difference jobs_difference rejection_difference require_tasks named_queues
         unknown_queues split_reason student_t_bound
-    workload: missing_reference is_end
+    workload: missing_reference is_end changes_of_part
     lifecycle: share_tree explain_timeouts fast_excess
     history: failures figure_over figures_over last_sample
     instance: explain_step plan tasks_to_schedule
@@ -69,9 +72,10 @@ OPERATOR = (
         store_config dump_config set_config set_config_everywhere note_shard
     taskqueue: delete_queue_if_empty delete_empty_queues set_task_queue_enabled hold resume set_limit clear_limit
         set_group set_cpu_buckets recompute_shares rebuild_matching forget_ended match_jobs_with_seed set_settings
-        require_settings set_platform_compatibility set_error_classes maintain find_reasons summarize_waiting
-        remove_setup dump_configuration dump_task_queues dump_leases load_task_queues load_leases require_task_payloads
-        refuse_submitted_ids
+        require_settings set_platform_compatibility set_attributes set_error_classes set_retry_rules maintain
+        find_reasons guard mark_guarded set_quarantine lift_quarantine
+        summarize_waiting remove_setup dump_configuration dump_task_queues dump_leases load_task_queues load_leases
+        require_task_payloads refuse_submitted_ids
     history: sample
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
     workload: store store_files dump set_replica digest_input digest_loaded_input fold_counts correct_counts
@@ -82,7 +86,7 @@ OPERATOR = (
         return_steps start_instances lose_instances set_settings set_task_limit
     cluster: place unplace
     lifecycle: activate cancel_task expire_leases measure_shares watch_timeouts fast_rebroker forget_ended
-        maintain retry_jobs retry_task set_settings set_timeout remove_timeout lead stand_down forget_loop
+        maintain retry_jobs retry_task set_settings set_timeout remove_timeout lead stand_down forget_loop give_back
         make_partitions watch watch_step setups
 """)
 )

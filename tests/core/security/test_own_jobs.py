@@ -110,6 +110,7 @@ def test_an_ended_job_of_another_owner_is_not_taken_over(db: psycopg.Connection[
     q.call("forget_ended", timedelta(0))
     insert()
     assert bob.call_rows("own_job_events", 7) == []
+    assert bob.error_of(lambda: bob.call_rows("explain_retry", 7, None, 1)).sqlstate == "PB004"
     q.take()
     assert [row[2] for row in bob.call_rows("own_job_events", 7)] == ["matched"]
 

@@ -18,12 +18,17 @@ GUARDED = {
     "brokerage/software/accepts_attribute.sql": GUARD,
     "brokerage/software/gpu_problem.sql": GUARD,
     "resource/text/pattern_problem.sql": GUARD,
-    # patterns that set_error_classes stored
-    "taskqueue/error/error_class_of.sql": "taskqueue.error_class",
+    # patterns that set_error_classes and set_retry_rules stored
+    "taskqueue/error/fits_error.sql": "p_text collate",
     "taskqueue/error/pattern_time.sql": "taskqueue.pattern_time",
     # a class of characters that is no data
     "resource/text/unprintable.sql": "resource.unprintable_class()",
     "taskqueue/lease/read_facts.sql": "resource.unprintable_class()",
+    # the sign ~ negates bits, or stands for "not" in a text
+    "taskqueue/clause/prime_clauses.sql": "bit varying",
+    "taskqueue/clause/condition_program.sql": '"os:el9 | os:alma9 & ~test"',
+    "taskqueue/clause/expression_postfix.sql": "elsif v_first = '~' then",
+    "taskqueue/insert/requirement_key.sql": "~ (not)",
     # calls of brokerage.fits: the texts that read_policy and read_architecture return have no problem
     "brokerage/software/fits.sql": "starts_with(p_anchored",
     # config_key.pattern is made from the names of the shipped keys

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.calls import Calls, requirements, resource
-from tests.core.oracle.matching import Rules, canonical, fits
+from tests.core.oracle.matching import canonical, fits
+from tests.core.oracle.offers import Rules
 from tests.core.taskqueue.cases import CASES, Case
 
 

@@ -34,6 +34,7 @@ def test_explain_match_states_wanted_and_offered_values_in_words(q: Calls) -> No
     assert {row[0]: row[1] for row in explain(q, 1) if row[1] != "anything"} == {
         "CPUTime": "at least 500 s", "Owner": "alice in users", "Limits": "a free slot at the site",
         "waiting": "a job that waits", "TaskQueue": "enabled, neither it nor its owner held", "JobID": "job 1",
+        "Quarantine": "none",
     }  # fmt: skip
     q.insert(2, Tags=["t", "u"])
     wanted = {row[0]: row[1] for row in explain(q, 2, Tag=["t", "u"])}

@@ -715,15 +715,15 @@ def test_matching_continues_after_hands_are_rebuilt(q: Counted, how: str) -> Non
 
 @pytest.mark.slow
 def test_a_known_agent_is_noted_again_by_about_one_match_in_fifty(q: Counted) -> None:
-    """Some of 600 matches note the agent, except in one run of 100,000; not all of them do."""
-    q.insert_many(range(1, 701), 3)
+    """Some of 800 matches note the agent, except in one run of ten million; not all of them do."""
+    q.insert_many(range(1, 901), 3)
     know(q)
     q.take()
     long_ago = "update taskqueue.parsed_description set seen_at = now() - interval '10 minutes' where seen_at < now()"
     q.connection.execute(long_ago)
     q.connection.execute("truncate taskqueue.resource_seen")
     noted = 0
-    for _ in range(600):
+    for _ in range(800):
         q.take()
         if q.rows("select from taskqueue.resource_seen"):
             noted += 1

@@ -9,7 +9,16 @@ from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, requirements, resource
 
-VALUES: dict[str, Any] = {"text": "default", "number": 1000, "cpu_time": 500, "integer": 4, "boolean": True}
+VALUES: dict[str, Any] = {
+    "text": "default",
+    "number": 1000,
+    "cpu_time": 500,
+    "integer": 4,
+    "boolean": True,
+    "processors": 4,
+    "object": {},
+    "clauses": None,
+}
 TEXTS: tuple[Any, ...] = (["default"], "default", None, [])
 
 
@@ -55,7 +64,9 @@ def test_a_requirement_is_required_where_the_view_says_so(q: Calls) -> None:
 
 
 def test_each_requirement_that_is_a_list_has_its_partition(q: Calls) -> None:
-    lists = {key for (key,) in q.rows("select canonical_key from taskqueue.requirement_key where type = 'texts'")}
+    lists = {key for (key,) in q.rows("select canonical_key from taskqueue.requirement_key where type = 'texts'")} | {
+        "Clauses"
+    }
     partitions = q.rows(
         """select pg_get_expr(c.relpartbound, c.oid), obj_description(c.oid, 'pg_class')
              from pg_inherits i join pg_class c on c.oid = i.inhrelid

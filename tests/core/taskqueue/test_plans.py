@@ -121,6 +121,8 @@ VARIABLES: Types = {
     "p_job_id": ("bigint", "7"),
     "p_job_ids": ("bigint[]", f"select h.job_ids {HAND}"),
     "p_jobs": ("bigint[]", "'{0,25000,25000,0,0,0,0,0,0,0,0}'"),
+    "p_hosts": ("text[]", "'{n17 at BIG}'"),
+    "p_now": ("timestamptz", "now()"),
     "p_number": ("int", "16"),
     "p_task_queue_id": ("bigint", BIG),
     "p_bucket": ("bigint", "300000"),
@@ -158,12 +160,17 @@ VARIABLES: Types = {
     "v_after": ("bigint", "0"),
     "v_asked": ("bigint", "null"),
     "v_host": ("text", "null"),
+    "v_hosts": ("text[]", "'{n17 at BIG}'"),
     "v_busy": ("bigint[]", "'{}'"),
     "v_card.address": ("tid", f"select c.address {CARD}"),
     "v_card.attempt": ("int", "1"),
+    "v_card.avoid": ("text", "null"),
+    "v_card.avoid_until": ("timestamptz", "null"),
     "v_card.brokered": ("boolean", "false"),
     "v_card.hand_id": ("bigint", f"select c.hand_id {CARD}"),
     "v_card.job_id": ("bigint", "60000"),
+    "v_card.failures": ("smallint", "0::smallint"),
+    "v_card.last_token": ("uuid", "null"),
     "v_card.losses": ("smallint", "0::smallint"),
     "v_card.since": ("xid8", f"select c.since {CARD}"),
     "v_card.user_priority": ("smallint", "1::smallint"),
@@ -216,6 +223,7 @@ VARIABLES: Types = {
     "v_queue.requirements": ("jsonb", "'{}'"),
     "v_queue.task_queue_id": ("bigint", BIG),
     "v_resource": ("jsonb", """'{"Site": "BIG"}'"""),
+    "v_known": ("jsonb[]", """array['{"Site": "BIG"}'::jsonb]"""),
     "v_role": ("text", "session_user"),
     "v_start.highest": ("float8", f"select l.highest_bound {POSTED}"),
     "v_start.now": ("timestamptz", "now()"),
@@ -270,7 +278,7 @@ class Hot:
     values: dict[str, str] = field(default_factory=dict)  # of variables, where they differ from VARIABLES
 
 
-CONDITIONS = "first_site hits_limit"  # called, but not for an offer of one site and no limit
+CONDITIONS = "site_for meets_clauses hits_limit"  # called, but not for an offer of one site and no limit
 
 HAND_TABLES = " ".join(COUNTED)
 
@@ -348,7 +356,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "definitions made since": Hot(
         "new_matching", {"definition": [NEW_DEFINITIONS] * 2}, buffers=4, sorted="definition",  # those are counted
-        called=CONDITIONS,
+        called=CONDITIONS, custom="definition",  # an empty list of transactions allows any partial index
     ),
 }  # fmt: skip
 
@@ -406,7 +414,8 @@ STATEMENTS |= {  # of jobs taken together; three here
     ),
     "the leases": Hot(
         "lease_cards", {"definition": [DEFINITION], "setup": ["setup_pkey: setup"]}, buffers=30,
-        sorted="definition setup", guessed="definition", called="first_site", values={"p_streams": with_cards(BIG)},
+        sorted="definition setup", guessed="definition", called="first_site site_for",
+        values={"p_streams": with_cards(BIG)},
     ),
     "the requirements of the jobs": Hot(
         "leased_jobs", {"definition": [DEFINITION]}, buffers=12, sorted="definition", guessed="definition",
@@ -603,7 +612,7 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 
 
 CALLS = {  # functions that a function of the match runs in its statements; their statements are checked separately
-    "match_job": {"draw_of_few", "jobs_of_answer", "leased_jobs", "lease_for_resource"},
+    "match_job": {"draw_of_few", "jobs_of_answer", "leased_jobs", "lease_for_resource", "quarantine_of"},
     "draw_on": {"draw_rest", "wanted_task_queue"},
     "lease_for_resource": {"leased_jobs"},
     "lease_together": set(),

@@ -93,7 +93,10 @@ class Story:
         self.q.settings(queue_size=3)
         self.q.set_group("users", 2000, sharing=True)
         self.q.call("set_platform_compatibility", "P1", ["P2"])
+        self.q.call("set_attributes", Jsonb({"glibc": "version"}))
         self.q.call("set_error_classes", Jsonb([{"position": 1, "source": "pilot", "class": "x"}]))
+        rule = {"position": 1, "name": "again", "source": "again", "failures_to": 1, "decision": "retry"}
+        self.q.call("set_retry_rules", Jsonb([rule]))
         yield self.q.call("error_class_of", Jsonb([{"source": "pilot", "code": 1305}]))
         self.q.running_limit("JobTypes", "T", 2, site="S1")
         self.q.running_limit("OwnerDN", "alice", 1, site="S2", ce="C1")

@@ -127,6 +127,20 @@ def test_changes_of_status_are_measured_beside_the_floor(server_dsn: str, tmp_pa
     assert [set(row) for row in worst["rows"]] == [{"unfolded changes", "read_all_ms"}]
 
 
+def test_the_guard_is_measured_beside_matches_ends_and_in_rounds(server_dsn: str, tmp_path: Path) -> None:
+    matches, ends, rounds = measure("guard", f"{TINY} --requests 200 --cases 300:20", server_dsn, tmp_path)
+    alone, *guarded = matches["rows"]
+    check_costs(matches["rows"])
+    assert [row["ratio"] for row in guarded] == [row["calls_per_s"] / alone["calls_per_s"] for row in guarded]
+    good, *others = ends["rows"]
+    assert len(others) == 5
+    assert all(row["WAL ratio"] == row["WAL bytes/end"] / good["WAL bytes/end"] for row in others)
+    again = others[-1]
+    assert again["WAL ratio"] > others[-2]["WAL ratio"], "a job that waits again is inserted"
+    assert [(row["ends"], row["worker nodes"]) for row in rounds["rows"]] == [(300, 20)]
+    assert all(row["WAL bytes"] > 0 for row in rounds["rows"])
+
+
 def test_batches_are_measured_beside_single_calls(server_dsn: str, tmp_path: Path) -> None:
     (table,) = measure("batch", TINY, server_dsn, tmp_path)
     single, batches = table["rows"]
@@ -406,7 +420,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions packing serve wait pages front move lost scale"
+        "replay transitions guard packing serve wait pages front move lost scale"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())

@@ -187,6 +187,20 @@ def test_an_existing_setup_is_refused_and_a_new_one_can_be_kept(cli: Cli, db: Co
             "trouble 1 of the scenario: length is not known",
         ),
         ('[demand]\n"No such share" = 1', "which is not a share"),
+        ('guard = "maybe"', "guard of the scenario is 'maybe'"),
+        ('guard = "on"', "the scenario has no worker nodes"),
+        ("host_slots = -1", "host_slots of the scenario is -1"),
+        ('host_slots = "8"', "host_slots of the scenario is '8'"),
+        ("retry_rules = 3", "does not fit"),
+        ('[[trouble]]\nkind = "black hole"\nsite = 1\nbegin = 0\nend = 1\nhosts = 1', "has no worker nodes"),
+        ('[[trouble]]\nkind = "black hole"\nsite = 1\nbegin = 0\nend = 1\nhosts = -1', "hosts of black hole is -1"),
+        ('[[trouble]]\nkind = "black hole"\nsite = 1\nbegin = 0\nend = 1\nhosts = 0.5', "hosts of black hole is 0.5"),
+        ('[[trouble]]\nkind = "failing"\nsite = 1\nbegin = 0\nend = 1\nhosts = 1', "hosts of failing is 1"),
+        (
+            '[[trouble]]\nkind = "failing"\nsite = 1\nbegin = 0\nend = 1\ngives_back = true',
+            "gives_back of failing is True",
+        ),
+        ('[[trouble]]\nkind = "black hole"\nsite = 1\nbegin = 0\nend = 1\ngives_back = 1', "gives_back of black hole"),
     ],
 )
 def test_a_wrong_scenario_is_refused(tmp_path: Path, text: str, said: str) -> None:

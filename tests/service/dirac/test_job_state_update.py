@@ -1,5 +1,6 @@
 """DIRAC's JobStateUpdate: reports, heartbeats and ends that name only the job id, and the right to send them."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -110,6 +111,29 @@ def test_a_rescheduled_job_is_released(pilot: Rpc, match: Match, rpc: Callers) -
     stale = pilot("sendHeartBeat", 7, {}, {})
     assert "does not have job 7" in stale["Value"]["Kill"]
     assert rpc("another")("setJobStatus", 7, "Done") == OK
+
+
+def test_a_rule_about_reschedules_bounds_them(pilot: Rpc, match: Match, one: One) -> None:
+    """The preset dirac: after three reschedules the job fails."""
+    one("select taskqueue.set_retry_rules(%s, taskqueue.shipped_retry_rules('dirac'))", SETUP)
+    for number in range(1, 5):
+        assert pilot("setJobStatusBulk", 7, {"1": {"Status": "Rescheduled", "ApplicationStatus": "no proxy"}}) == OK
+        rule = "dirac-reschedule: retry" if number < 4 else "dirac-reschedule-limit: fail"
+        ended = "select array[retry_rule, error::text] from taskqueue.history where event = 'failed' and failures = %s"
+        texts = '[{"text": "Job Rescheduled", "source": "dirac"}, {"text": "no proxy", "source": "dirac"}]'
+        assert one(ended, number) == [rule, texts]
+        if number < 4:
+            assert match()["Value"]["JobID"] == 7
+    assert one(ENDED, 7) == "failed"
+
+
+def test_rules_about_other_errors_leave_a_reschedule_alone(pilot: Rpc, match: Match, one: One) -> None:
+    rules = [{"position": 1, "name": "all", "decision": "fail"},
+             {"position": 2, "name": "site", "source": "dirac", "pattern": "^Application", "decision": "fail"},
+             {"position": 3, "name": "watch", "source": "dirac", "decision": "fail", "passive": True}]  # fmt: skip
+    one("select taskqueue.set_retry_rules(%s, %s::jsonb)", SETUP, json.dumps(rules))
+    assert pilot("setJobStatus", 7, "Rescheduled") == OK
+    assert match("another")["Value"]["JobID"] == 7
 
 
 def test_a_heart_beat_is_answered_with_a_kill_request(pilot: Rpc, one: One) -> None:

@@ -40,6 +40,7 @@ GROUPS = {
     "agents": ("match|report|finish|release|token", 10),
     "submitters": ("insert|cancel|hold|resume|retry", 10),
     "viewers": ("job|job_events|why_.*|obstacles|what_if|kept_what_if|live|ready|metrics|openapi", 6),
+    "quarantines": ("set_quarantine|lift_quarantine", 10),
     "searches": ("search_.*|count_.*", 5),
 }
 _RESULTS = list(SCHEMA.get_all_operations())
@@ -55,6 +56,7 @@ WORDS: dict[str, list[Any]] = {
     "error": [[], [{"source": "pilot", "code": 1305}], [{"source": "P"}], [{"source": "exe", "text": "\x1b"}]],
     "used": [{}, {"cpu": 1e-50, "wall": 60.5, "ram": 2000, "cores": 8}, {"cpu": -1}, {"cores": 10**20}],
     "host": ["n17", "", "n\u202e", "n" * 300],
+    "kind": ["host", "ce", "site"], "site": ["NORTH", "", "s\u202e", None], "name": ["n17", "NORTH", "", "n\0", None],
     "settings": [{"NQUEUED_SAT_CAP": 1}], "world": [{"queues": {}}, {"tasks": {}}],
     "value": [1, "NORTH", None, "2026-03-28T12:00:00Z", True],
 }  # fmt: skip

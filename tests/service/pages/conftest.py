@@ -35,9 +35,9 @@ Tab = Callable[..., Any]
 def filled(db: Db, jobs: Jobs) -> Calls:
     """The setup `default` with a grid, brokered tasks, TaskQueues, leases, ends, limits and a sample of figures."""
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
-    db.execute("call brokerage.broker_tasks('default')")
-    db.execute("call brokerage.broker_jobs('default')")
-    db.execute("call brokerage.broker_analysis('default')")
+    db.execute("call brokerage.broker_tasks('default', p_seed => 1)")
+    db.execute("call brokerage.broker_jobs('default', p_seed => 1)")
+    db.execute("call brokerage.broker_analysis('default', p_seed => 1)")
     world.load(db, [{"instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.5}}}], SETUP, merge=True)
     db.execute('select instance.add_jobs(\'default\', \'[{"cpu": 1, "ram": 1000}, {"cpu": 2, "ram": 99}]\')')
     db.execute("select instance.schedule_task('default', null)")
@@ -52,6 +52,8 @@ def filled(db: Db, jobs: Jobs) -> Calls:
     q.call("report_job", first.job_id, first.attempt)
     error = [{"source": "pilot", "code": 1305, "text": f"{HOSTILE} failed"}]
     q.call("finish_job", second.job_id, second.attempt, "failed", Jsonb(error), Jsonb({"ram": 9, "cpu": 5}), HOSTILE)
+    q.call("set_quarantine", "host", "NORTH", HOSTILE, f"{HOSTILE} is broken")
+    db.execute("insert into taskqueue.health values ('default', 'host', 'NORTH', %s, 12, 6, 5, 0.2, now())", [HOSTILE])
     db.execute("update taskqueue.resource_seen set seen_at = seen_at - interval '1 minute'")
     q.maintain()
     loops.summarize(db, SETUP)

@@ -4,12 +4,13 @@ They are skipped without Debian's chromium and the packages playwright and axe-p
 """
 
 import json
+from urllib.parse import quote
 
 import pytest
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP
-from tests.service.pages.conftest import AXE, BASE, NOTHING, Tab, faults
+from tests.service.pages.conftest import AXE, BASE, HOSTILE, NOTHING, Tab, faults
 from tests.service.pages.test_pages import PATHS
 
 pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
@@ -29,6 +30,8 @@ def paths(q: Calls) -> list[str]:
         *PAGES, "/jobs/6000000000", f"/jobs/{job}", "/task-queues/1", f"/tasks/{task}", f"/tasks/{task}?now=1",
         f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING, "/runs/1", "/instances/1",
         "/limits/1", f"{SIZE}", f"{SIZE}&value=7", "/act?do=add-limit&of=NORTH", "/act?do=remove-limit&of=1",
+        "/act?do=set-quarantine&of=NORTH", "/act?do=set-quarantine&of=NORTH&kind=host&name=n1&why=disk",
+        f"/act?do=lift-quarantine&of=host/NORTH/{quote(quote(HOSTILE, safe=''))}",
     ]  # fmt: skip
 
 

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
+from urllib.parse import parse_qs
 
 import httpx
 import psycopg
 import pytest
 
+from broker import world
 from broker.service.login.cookies import csrf
 from broker.service.pages import actions
 from broker.service.pages.changes import CHANGES
+from broker.service.pages.details import quarantine_key
 from tests.calls import Calls
 from tests.service.conftest import Db, Running
-from tests.service.pages.conftest import BASE, FIELD, Person
+from tests.service.pages.conftest import BASE, FIELD, HOSTILE, Person
 from tests.service.pages.test_pages import Read
 
 Changers = Callable[[str], "Changer"]
@@ -133,6 +136,76 @@ def test_a_limit_is_set_changed_and_removed_by_forms(operator: Changer, filled: 
     assert operator.look(f"/limits/{old}").status_code == operator.ask("remove-limit", old).status_code == 404
 
 
+def test_a_quarantine_is_set_changed_and_lifted_by_forms(operator: Changer, filled: Calls) -> None:
+    q = filled
+    assert "do=set-quarantine&amp;of=NORTH" in operator.look("/sites/NORTH").text
+    form = operator.ask("set-quarantine", "NORTH", name="n/17 é")
+    assert "jobs that run there continue" in form.text
+    assert 'name="name" maxlength="1000" autocomplete="off" value="n/17 é"' in form.text
+    typed = {"kind": "host", "name": "n/17 é", "why": "its <disk> is full"}
+    rows = Read(operator.ask("set-quarantine", "NORTH", **typed).text).rows
+    assert rows[-3:] == [["Kind", "", "host"], [rows[-2][0], "", "n/17 é"], [rows[-1][0], "", "its <disk> is full"]]
+    assert operator.change("set-quarantine", "NORTH", **typed).status_code == 200
+    kept = changes(q)[0]
+    assert kept[:4] == ("quarantine", "host NORTH n/17 é", "browser a operator", None)
+    assert kept[4]["why"] == "its <disk> is full"
+    for name in ("n/17 é", "N/17 é"):
+        again = operator.ask("set-quarantine", "NORTH", **typed | {"name": name})
+        assert Read(again.text).rows[-1][1] == "its <disk> is full"
+    assert (
+        operator.change("set-quarantine", "NORTH", **typed | {"name": "N/17 é", "why": "it burns"}).status_code == 200
+    )
+    assert changes(q)[0][4]["why"] == "it burns"
+    page = operator.look("/sites/NORTH").text
+    assert "host n/17 é is quarantined by an operator since " in page
+    link = re.search(r'/act\?(do=lift-quarantine&amp;of=[^"]*n%252F17[^"]*)"', page)
+    assert link is not None
+    of = parse_qs(unescape(link[1]))["of"][0]
+    asked = operator.ask("lift-quarantine", of)
+    assert "Lift the quarantine of host n/17 é at NORTH?" in asked.text
+    assert ["Why", "it burns", "none"] in Read(asked.text).rows
+    done = operator.change("lift-quarantine", of.replace("n%2F17", "N%2F17"))
+    assert changes(q)[0][4] is None
+    assert operator.client.get(unescape(re.findall(r'href="([^"]*)">Go on<', done.text)[0])).status_code == 200
+    assert operator.ask("lift-quarantine", of).status_code == 404
+    assert operator.ask("lift-quarantine", "n17").status_code == 404
+    whole = {"kind": "site", "name": "", "why": "it is closed"}
+    assert operator.change("set-quarantine", "NORTH", **whole).status_code == 200
+    rows = Read(operator.ask("set-quarantine", "NORTH", **whole | {"why": "it burns"}).text).rows
+    assert [row[1:] for row in rows[1:]] == [["site", "site"], ["", ""], ["it is closed", "it burns"]]
+    assert changes(q)[0][1] == "site NORTH NORTH"
+    assert operator.change("lift-quarantine", "site/NORTH/NORTH").status_code == 200
+    assert q.rows("select kind from monitor.quarantine where name <> %s", HOSTILE) == []
+
+
+def test_the_page_of_a_panda_site_quarantines_its_queues(operator: Changer, filled: Calls) -> None:
+    queues = ["FAR_1", "FAR_2"]
+    world.load(filled.connection, [{"queues": {queue: {"panda_site": "FAR"} for queue in queues}}], merge=True)
+    page = operator.look("/sites/FAR").text
+    assert re.findall(r'do=set-quarantine&amp;of=([^"&]*)', page) == queues
+    for queue in queues:
+        assert operator.change("set-quarantine", queue, kind="site", name="", why="it burns").status_code == 200
+    assert filled.value("select quarantine from monitor.site where setup = 'default' and site = 'FAR'") == "refused"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "field"),
+    [
+        ({"kind": "host", "name": "", "why": "x"}, "name is", "name"),
+        ({"kind": "site", "name": "n1", "why": "x"}, "name is", "name"),
+        ({"kind": "node", "name": "n1", "why": "x"}, "kind is", "kind"),
+        ({"kind": "host", "name": "n1", "why": ""}, "reason is", "why"),
+    ],
+)
+def test_a_wrong_quarantine_is_refused_beside_its_field(
+    operator: Changer, filled: Calls, typed: dict[str, str], said: str, field: str
+) -> None:
+    answer = operator.ask("set-quarantine", "NORTH", **typed)
+    assert (answer.status_code, said in answer.text) == (422, True)
+    assert re.search(rf'id="field-{field}"[^>]* aria-invalid="true"', answer.text)
+    assert filled.value("select count(*) from monitor.quarantine") == 1
+
+
 def test_configuration_is_set_and_removed(operator: Changer, filled: Calls) -> None:
     q = filled
     rows = Read(operator.ask("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300").text).rows
@@ -184,6 +257,7 @@ def test_a_profile_by_which_another_setup_decides_is_not_changed_on_a_page(opera
 
 
 NEW = {"kind": "running", "ce": "", "attribute": "JobType", "value": "x", "limit": "1", "burst": "1"}
+NODE = {"kind": "host", "name": "n1"}
 REFUSED = [
     ("set-setting", "taskqueue.queue_size", {"value": "0"}, "value", "invalid value 0 for setting queue_size"),
     ("set-setting", "taskqueue.queue_size", {"value": "<b>"}, "value", "invalid value"),
@@ -284,6 +358,7 @@ def each(q: Calls) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
         ("set-setting", "instance.most_instances", {"value": "3"}, {"value": "4"}),
         ("set-limit", limit_of(q), {"limit": "5"}, {"limit": "6"}),
         ("add-limit", "SOUTH", {**NEW, "limit": "5"}, {**NEW, "limit": "6"}),
+        ("set-quarantine", "SOUTH", {**NODE, "why": "5 disks"}, {**NODE, "why": "6 disks"}),
         ("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", {"value": "300"}, {"value": "400"}),
         ("set-parameter", RULE, {"parameter": "best", "value": "5"}, {"parameter": "best", "value": "6"}),
     ]
@@ -301,7 +376,7 @@ def test_the_slower_of_two_operators_sees_the_other_change_first(
         assert answer.status_code == 409, (do, answer.text)
         assert "Nothing was changed" in answer.text
         assert len(changes(filled)) == made
-        [wanted] = second.keys() & {"value", "limit"} - ({"value"} if do == "add-limit" else set())
+        [wanted] = second.keys() & {"value", "limit", "why"} - ({"value"} if do == "add-limit" else set())
         assert [first[wanted], second[wanted]] in [
             [text.replace(" day ", " days ") for text in row[1:]] for row in Read(answer.text).rows
         ]
@@ -325,7 +400,7 @@ def test_one_of_several_concurrent_changes_is_made(person: Changers, filled: Cal
     people = [person("operator") for _ in range(4)]
     for do, of, typed, _ in each(filled):
         made = len(changes(filled))
-        key = "limit" if "limit" in typed else "value"
+        key = next(name for name in ("limit", "why", "value") if name in typed)
         values = [re.sub(r"\d+", number, typed[key]) for number in ("11", "12", "13", "14")]
         forms = [one.asked(do, of, **typed | {key: value}) for one, value in zip(people, values, strict=True)]
         with ThreadPoolExecutor(len(people)) as pool:
@@ -368,8 +443,9 @@ def test_looking_at_a_form_changes_nothing(operator: Changer, filled: Calls) -> 
         operator.ask(do, of)
         operator.ask(do, of, **typed)
     operator.ask("remove-limit", limit_of(filled))
+    assert operator.ask("lift-quarantine", quarantine_key("host", "NORTH", HOSTILE)).status_code == 200
     assert filled.stored() == stored
-    assert {do for do, *_ in each(filled)} | {"remove-limit", "unset-key"} == CHANGES.keys()
+    assert {do for do, *_ in each(filled)} | {"remove-limit", "unset-key", "lift-quarantine"} == CHANGES.keys()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Db
-from tests.service.pages.conftest import Look
+from tests.service.pages.conftest import BASE, HOSTILE, Look
 from tests.service.pages.test_pages import Read, read
 
 Rows = list[list[str]]
@@ -110,6 +110,64 @@ def test_the_page_of_limits_shows_the_jobs_that_wait_for_them(look: Look, filled
     queue = q.queue_of(6_000_000_002)
     assert str(queue) in [row[0] for row in below(page, "TaskQueue")]
     assert str(q.queue_of(6_000_000_003)) not in [row[0] for row in below(page, "TaskQueue")]
+
+
+def test_quarantines_are_shown_on_their_site_and_in_the_list(look: Look, filled: Calls) -> None:
+    q = filled
+    q.call("set_quarantine", "ce", "NORTH", "ce1", "it burns")
+    q.call("set_quarantine", "host", None, "n9", "it has no site")
+    q.call("set_quarantine", "site", "EMPTY", None, "it is closed")
+    insert = """insert into taskqueue.quarantine (setup, site, kind, name, since, why, locks, is_automatic,
+                                                  next_probe_at, probe_job_id, probed_at)
+                values ('default', 'NORTH', %s, %s, '2026-03-01 12:03', %s, %s, true, %s, %s, %s)"""
+    why = "6 of 6 jobs failed, the last one within a minute (class infrastructure), 3 % would be usual for them"
+    for row in [
+        ("host", "n17", why, True, "2026-03-01 12:23", None, None), ("host", "n18", why, False, None, None, None),
+        ("host", "n19", why, True, None, 6_000_000_000, "2026-03-01 12:13"),
+        ("site", "NORTH", "3 of 9 worker nodes fail their jobs", False, None, None, None),
+    ]:  # fmt: skip
+        q.connection.execute(insert, row)
+    page = look("/sites/NORTH")
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page.text))
+    for said in (
+        f"host n17 is quarantined since 2026-03-01 12:03:00 UTC: {why}; next probe 2026-03-01 12:23:00 UTC",
+        f"host n18 is watched since 2026-03-01 12:03:00 UTC: {why} ",
+        f"UTC: {why}; job 6000000000 is the probe since 2026-03-01 12:13:00 UTC",
+        "site NORTH is named by the guard since 2026-03-01 12:03:00 UTC: 3 of 9 worker nodes fail their jobs",
+        "ce ce1 is quarantined by an operator since ",
+    ):
+        assert said in text, said
+    assert "n9" not in text
+    [host, score, ends, failed, usual, _] = below(read(page), "Host", "Score")[0]
+    assert (host, score, ends, failed, usual) == (HOSTILE, "12", "6", "5", "0.2")
+    assert "/act?" not in page.text
+    column = next(row for row in read(look("/sites")).rows if row[0] == "Site").index("Quarantined")
+    sites = {row[0]: row[column] for row in below(read(look("/sites")), "Site")}
+    assert (sites["NORTH"], sites["EMPTY"], sites["SOUTH"]) == ("named, 4", "whole site", "")
+    assert "is quarantined by an operator" in look("/sites/EMPTY").text
+    listed = below(read(look("/quarantines")), "Kind", "Site")
+    assert len(listed) == 8
+    assert f"{BASE}/sites/" not in read(look("/quarantines")).links
+    shown = below(read(look("/quarantines", site="NORTH", state="refused", made_by="guard")), "Kind", "Site")
+    assert [row[:4] for row in shown] == [["host", "NORTH", name, "refused"] for name in ("n17", "n19")]
+
+
+def test_a_submitter_sees_no_quarantines(look: Look) -> None:
+    for path in ("/quarantines", "/sites", "/sites/NORTH"):
+        answer = look(path, "submitter")
+        assert (answer.status_code, "is broken" in answer.text) == (403, False), path
+
+
+def test_the_page_of_a_site_shows_a_bounded_number_of_quarantines(look: Look, filled: Calls) -> None:
+    for number in range(60):
+        filled.call("set_quarantine", "host", "NORTH", f"n{number}", "it burns")
+        filled.connection.execute(
+            "insert into taskqueue.health values ('default', 'host', 'NORTH', %s, 1, 6, 5, 0.2, now())", [f"n{number}"]
+        )
+    page = look("/sites/NORTH")
+    assert page.text.count("is quarantined by an operator") == 50
+    assert f"{BASE}/quarantines?site=NORTH" in read(page).links
+    assert len(below(read(page), "Host", "Score")) == 10
 
 
 def test_settings_have_values_defaults_and_bounds(look: Look, filled: Calls) -> None:

@@ -15,7 +15,8 @@ from tests.service.pages.conftest import Look
 
 PATHS = (
     "", "/task-queues", "/jobs", "/leases", "/tasks", "/queues", "/sites", "/shares", "/history", "/alerts", "/health",
-    "/jobs/6000000000", "/tasks/41000001", "/sites/NORTH", "/limits", "/runs", "/instances", "/settings", "/runs/1",
+    "/jobs/6000000000", "/tasks/41000001", "/sites/NORTH", "/limits", "/quarantines", "/runs", "/instances",
+    "/settings", "/runs/1",
 )  # fmt: skip
 _JOB = "/jobs/6000000000"
 _SEEN = """

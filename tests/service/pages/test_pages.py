@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Db, Running, Token, bearer
@@ -14,8 +15,9 @@ from tests.service.pages.conftest import BASE, HOSTILE, Look
 
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
 PATHS = (
-    "", "/task-queues", "/jobs", "/leases", "/failures", "/use", "/tasks", "/queues", "/sites", "/limits", "/runs",
-    "/instances", "/shares", "/history", "/what-if", "/alerts", "/health", "/settings", "/configuration", "/profile",
+    "", "/task-queues", "/jobs", "/leases", "/failures", "/use", "/tasks", "/queues", "/sites",
+    "/attributes", "/limits", "/quarantines", "/runs", "/instances", "/shares", "/history", "/what-if", "/alerts",
+    "/health", "/settings", "/configuration", "/profile",
 )  # fmt: skip
 
 
@@ -91,7 +93,7 @@ def test_each_link_leads_to_a_page(look: Look) -> None:
         BASE, f"{BASE}/jobs", f"{BASE}/jobs/n", f"{BASE}/tasks/n", f"{BASE}/task-queues/n", f"{BASE}/queues/x",
         f"{BASE}/sites/x", f"{BASE}/leases", f"{BASE}/history", f"{BASE}/shares", f"{BASE}/health", f"{BASE}/runs",
         f"{BASE}/runs/n", f"{BASE}/instances", f"{BASE}/instances/n", f"{BASE}/limits", f"{BASE}/limits/n",
-        f"{BASE}/settings", f"{BASE}/configuration", f"{BASE}/profile",
+        f"{BASE}/quarantines", f"{BASE}/settings", f"{BASE}/configuration", f"{BASE}/profile",
     }  # fmt: skip
 
 
@@ -138,6 +140,27 @@ def test_texts_and_hosts_of_pilots_are_shown_and_escaped_on_each_page(look: Look
     assert len(read(look("/failures", host=HOSTILE)).rows) == 2
     use = read(look("/use")).rows
     assert [row[:3] for row in use[1:]] == [["users", "CPU time", "1"], ["users", "memory", "1"]]
+
+
+def test_clauses_are_shown_in_words_and_escaped(look: Look, filled: Calls) -> None:
+    filled.call("set_attributes", Jsonb({"glibc": "version", "arch": "text"}))
+    queue = filled.insert(7_000_000_000, TagExpression=f'os:el9 | "{HOSTILE}"', Attributes={"glibc": {"min": "2.28"}})
+    filled.match(Site=HOSTILE, CPUTime=10**6, Attributes={"glibc": "2.17", "arch": HOSTILE})
+    filled.maintain()
+    words = f"glibc at least 2.28; {HOSTILE} or os:el9"
+    for path in ("/jobs/7000000000", f"/task-queues/{queue}"):
+        answer = look(path)
+        assert words in unescape(answer.text) and "{" not in unescape(answer.text).partition("<main")[2], path
+        assert "<script>alert" not in answer.text
+        [why] = [row for row in read(answer).rows if row[0] == "Clauses"]
+        assert why[-1] == f"no resource seen lately meets {words}"
+    answer = look("/attributes", site=HOSTILE)
+    assert "<script>alert" not in answer.text
+    rows = read(answer).rows[1:]
+    assert [row[:7] for row in rows] == [
+        [HOSTILE, "arch", "text", "1", "", "", HOSTILE], [HOSTILE, "glibc", "version", "1", "2.17", "2.17", ""],
+    ]  # fmt: skip
+    assert len(read(look("/attributes", attribute="glibc")).rows) == 2
 
 
 def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None:
@@ -196,6 +219,22 @@ def test_unknown_objects_get_a_page_with_status_404(look: Look, path: str) -> No
     answer = look(path)
     assert answer.status_code == 404
     Read(answer.text)
+
+
+def test_the_page_of_a_site_leads_from_a_queue_to_its_site(look: Look, filled: Calls) -> None:
+    """Jobs of tasks have their queue as the site of their leases, failures and quarantines."""
+    queues = filled.rows(
+        "select q.queue, q.site, exists (select from monitor.site s where s.setup = q.setup and s.site = q.queue)"
+        " from monitor.queue q where q.setup = %s order by q.queue limit 5", SETUP,
+    )  # fmt: skip
+    assert queues
+    for queue, site, is_site in queues:
+        answer = look(f"/sites/{queue}")
+        if is_site:
+            assert answer.status_code == 200
+        else:
+            assert (answer.status_code, answer.headers["location"]) == (303, f"{BASE}/sites/{site}")
+            assert look(f"/sites/{site}").status_code == 200
 
 
 def test_the_matrix_of_a_task_agrees_with_the_broker(look: Look, filled: Calls) -> None:
@@ -328,3 +367,16 @@ def test_a_viewer_of_another_setup_sees_nothing(look: Look, service: Running, to
     for path in PATHS:
         assert httpx.get(f"{service.url}/setups/other{path}", headers=own).status_code in (401, 403)
         assert httpx.get(f"{service.url}/setups/other{path}", headers=own).text.count("users") == 0
+
+
+def test_the_page_of_a_failed_job_says_what_became_of_it(look: Look, filled: Calls) -> None:
+    rules = [{"position": 1, "name": "once", "failures_to": 1, "decision": "later", "delay": 600}]
+    filled.call("set_retry_rules", Jsonb(rules))
+    filled.insert(6_000_000_002, Sites=["EAST"])
+    match = filled.take(Site="EAST", CPUTime=10**6, JobID=6_000_000_002)
+    filled.call("finish_job", 6_000_000_002, match.attempt, "failed")
+    text = look("/jobs/6000000002").text
+    assert "After its failure" in text
+    assert "Rule once: later; held until " in text
+    assert "<td>applies</td>" in text
+    assert "After its failure" not in look("/jobs/6000000000").text

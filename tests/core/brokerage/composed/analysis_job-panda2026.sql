@@ -27,6 +27,7 @@ WITH filtered AS MATERIALIZED (
           '!anal-initial\t' || brokerage.candidate_analysis(t, q, p, CAST('{"code": true}' AS JSONB)),
           'anal-locality\t' || brokerage.rule_anal_locality(t, q, p, CAST('{}' AS JSONB)),
           'queue-status\t-status: ' || brokerage.rule_queue_status_analysis_panda2026(t, q, p),
+          'failed-there\t-failedthere: ' || brokerage.rule_failed_there(t, q, p),
           'zero-share\t-zeroshare: ' || brokerage.rule_zero_share(t, q, p, CAST('{"spares_preassigned": true}' AS JSONB)),
           'disk-io\t-diskIO: ' || brokerage.rule_disk_io(t, q, p),
           'max-io-intensity\t-max_io_intensity: ' || brokerage.rule_max_io_intensity(t, q, p),

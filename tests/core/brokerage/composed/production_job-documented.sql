@@ -27,6 +27,7 @@ WITH filtered AS MATERIALIZED (
           '!prod-initial-preassigned\t' || brokerage.candidate_preassigned(t, q, p, CAST('{"by": "prod-initial-preassigned"}' AS JSONB)),
           '!preassigned-merge\t' || brokerage.candidate_preassigned(t, q, p, CAST('{"by": "preassigned-merge"}' AS JSONB)),
           'queue-status\t-status: ' || brokerage.rule_queue_status(t, q, p, CAST('{}' AS JSONB)),
+          'failed-there\t-failedthere: ' || brokerage.rule_failed_there(t, q, p),
           'link-blocked\t-link_unusable: ' || brokerage.rule_link_blocked(t, q, p, CAST('{}' AS JSONB)),
           'link-queue-cap\t-link_unusable: ' || brokerage.rule_link_queue_cap(t, q, p, CAST('{}' AS JSONB)),
           'nucleus-queue-cap\t-links_full: ' || brokerage.rule_nucleus_queue_cap(t, q, p, CAST('{}' AS JSONB)),

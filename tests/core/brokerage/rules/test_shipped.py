@@ -23,10 +23,10 @@ _SAME = "p.pronamespace = 'brokerage'::regnamespace and 'brokerage.' || p.pronam
 
 ORDER_OF_DOC = """
 prod-initial-all prod-initial-preassigned preassigned-merge
-queue-status link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue zero-share io-cutoff
-disk-io core-count max-core-count software memory direct-io-only scratch-disk storage-space storage-blacklist
-walltime-scout walltime wn-connectivity event-service transferring-limit t1-weight full-chain-job no-pilot
-express-network-threshold
+queue-status failed-there link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue
+zero-share io-cutoff disk-io core-count max-core-count software memory direct-io-only scratch-disk storage-space
+storage-blacklist walltime-scout walltime wn-connectivity event-service transferring-limit t1-weight full-chain-job
+no-pilot express-network-threshold
 weight-basic weight-data network-weight
 cap top-10
 queued-jobs running-jobs-cap job-chunk prod-pending
@@ -34,10 +34,10 @@ queued-jobs running-jobs-cap job-chunk prod-pending
 
 ORDER_OF_PANDA = """
 prod-initial-all prod-initial-preassigned preassigned-merge
-queue-status link-blocked link-queue-cap nucleus-queue-cap nucleus-unwritable high-prio-opportunistic inactive-queue
-zero-share jumbo-queue disk-io core-count max-core-count software memory direct-io-only scratch-disk storage-space
-storage-blacklist walltime walltime-scout wn-connectivity event-service transferring-limit work-shortage t1-weight
-max-io-intensity full-chain-job no-pilot io-cutoff io-cutoff-disk
+queue-status failed-there link-blocked link-queue-cap nucleus-queue-cap nucleus-unwritable high-prio-opportunistic
+inactive-queue zero-share jumbo-queue disk-io core-count max-core-count software memory direct-io-only scratch-disk
+storage-space storage-blacklist walltime walltime-scout wn-connectivity event-service transferring-limit work-shortage
+t1-weight max-io-intensity full-chain-job no-pilot io-cutoff io-cutoff-disk
 weight-basic weight-data network-weight arch-preference-weight t1-weight-factor bootstrap
 lock use-only-local-data cap express-network-threshold cap-rt min-weight t1-weight-primary top-10
 queued-jobs running-jobs-cap job-chunk prod-pending

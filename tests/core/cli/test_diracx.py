@@ -1,0 +1,60 @@
+"""Documents of DiracX' matching specification on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, Connection
+from tests.commands import Cli
+from tests.core.translate.test_diracx import JOBS, NODES, newer_job, newer_node
+
+FIRST = JOBS["job_07_sprucing_niche"]
+NODE = NODES["node_01_cern_typical"]
+RANGE = {**newer_job(FIRST), "sites": []}
+
+
+@pytest.fixture
+def calls(db: Connection) -> Calls:
+    made = Calls(db)
+    made.call("set_attributes", Jsonb("diracx"))
+    return made
+
+
+def document(**fields: Any) -> str:
+    """A job of v0.1 with other fields in its specification."""
+    return json.dumps(
+        {"job_id": 7, "requirements": {**FIRST, "matching_specs": [{**FIRST["matching_specs"][0], **fields}]}}
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("newer", [False, True], ids=["v0.1", "v0.2"])
+def test_jobs_and_nodes_of_diracx_are_taken_as_they_are(cli: Cli, calls: Calls, newer: bool) -> None:
+    job, node = (RANGE, newer_node(NODE)) if newer else (FIRST, NODE)
+    described = json.dumps({"node_id": "n", **node})
+    lines = [json.dumps({"job_id": 1, "requirements": job}), json.dumps({"requirements": job, "jobs": [[2], [3]]})]
+    assert cli("submit", "-", stdin="\n".join(lines)).out == "3 jobs submitted to setup default\n"
+    assert [row["jobs"] for row in cli("task-queues", "--resource", described, "--json").json] == [3]
+    assert "false" not in cli("explain", 1, "--resource", described, "--json").out
+    assert "processors 2 " in " ".join(cli("match", "--resource", described).out.split())
+    [match] = cli("match", "--resource", described, "--json").json
+    assert match["processors"] == 2
+    many = cli("agent", "match-many", "-", "--json", stdin=json.dumps({"resources": [json.loads(described)]})).json
+    assert [one["processors"] for one in many[0]["jobs"]] == [2]
+
+
+def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    good, bad = document(), document(**{"wall-time": -1})
+    for text, element in ((f"{good}\n\n{bad}", "line 3"), (f"[{good}, {bad}]", "element 2")):
+        file.write_text(text)
+        place = "matching_specs[0].wall-time is -1, not a number"
+        cli("submit", file).refuses(f"error: {file}, {element}, job 7: {place}", "nothing is stored")
+    assert calls.value("select count(*) from monitor.job") == 0
+    node = {"node_id": "n", "cpu": {}, "site": "A", "wall-time": 5}
+    cli("match", "--resource", json.dumps(node)).refuses("error: --resource: cpu.num_cores is missing")
+    many = json.dumps({"resources": [{"CPUTime": 5}, node]})
+    cli("agent", "match-many", "-", stdin=many).refuses("error: -, line 1, resources[1]: cpu.num_cores is missing")
