@@ -252,6 +252,8 @@ def configure(connection: psycopg.Connection[Any], setup: str, workload: Workloa
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s)", [setup, workload.cpu_buckets])
     if workload.settings:
         connection.execute("select taskqueue.set_settings(%s, %s)", [setup, Jsonb(dict(workload.settings))])
+    if workload.attributes:
+        connection.execute("select taskqueue.set_attributes(%s, %s)", [setup, Jsonb(workload.attributes)])
     for name, group in workload.owner_groups.items():
         connection.execute("select taskqueue.set_group(%s, %s, %s, %s)", [setup, name, group.share, group.job_sharing])
 

@@ -5,6 +5,7 @@ create schema bench;
 create table bench.request (n int primary key with (fillfactor = 100), resource jsonb not null) with (fillfactor = 100);
 create table bench.template (n int primary key with (fillfactor = 100), requirements jsonb not null, user_priority int not null) with (fillfactor = 100);
 create unlogged table bench.draw (n int not null, job_id bigint not null);
+create table bench.ending (n bigint primary key, job_id bigint not null, attempt text not null, outcome text not null, error jsonb, used jsonb);
 create sequence bench.job_id cache 100;
 -- An empty change of a job's TaskQueue makes its hand void, so that the next draw there does not see the same cards.
 create function bench.void_hand(p_job_id bigint) returns void language sql security definer as $$

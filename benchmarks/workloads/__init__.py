@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from benchmarks.workloads import long_tail, uniform
+from benchmarks.workloads import clauses, long_tail, uniform
 from broker.laboratory import lhcb, pilots
 from broker.laboratory.lhcb import Group
 from broker.laboratory.pilots import Resource
@@ -28,7 +28,8 @@ class OwnerGroup:
 class Workload:
     """A workload: `groups(jobs, seed)` gives its TaskQueues, `requests(seed)` its equally frequent descriptions.
 
-    `settings` are the setup's own; with `fixed_priorities`, queues have the priorities of priorities.sql.
+    `settings` and `attributes` are those of the setup; with `fixed_priorities`, queues have the priorities of
+    priorities.sql.
     """
 
     letter: str
@@ -39,6 +40,7 @@ class Workload:
     requests: Callable[[int], list[Resource]]
     settings: Mapping[str, object] = field(default_factory=dict)
     fixed_priorities: bool = False
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 def _uniform() -> Workload:
@@ -63,7 +65,14 @@ def _long_tail() -> Workload:
     )
 
 
-WORKLOADS: Mapping[str, Callable[[], Workload]] = {"U": _uniform, "L": _lhcb, "N": _long_tail}
+def _clauses() -> Workload:
+    return replace(
+        _uniform(), letter="C", title="uniform, with clauses", groups=clauses.groups, requests=clauses.requests,
+        attributes=clauses.ATTRIBUTES,
+    )  # fmt: skip
+
+
+WORKLOADS: Mapping[str, Callable[[], Workload]] = {"U": _uniform, "L": _lhcb, "N": _long_tail, "C": _clauses}
 
 
 def uniform_in(jobs_a_queue: int) -> Workload:
