@@ -18,9 +18,9 @@ from broker.fronts import rows
 
 WORLD = (
     "resource.setup", "resource.account", "resource.architecture_level", "resource.config", "resource.link",
-    "resource.nucleus", "resource.pilot_request", "resource.queue", "resource.queue_activity", "resource.queue_lock",
-    "resource.queue_storage", "resource.resource_type", "resource.share", "resource.slot", "resource.software",
-    "resource.software_tag", "resource.storage", "resource.worker_gpu",
+    "resource.nucleus", "resource.pilot_gpu", "resource.pilot_request", "resource.queue", "resource.queue_activity",
+    "resource.queue_lock", "resource.queue_storage", "resource.resource_type", "resource.share", "resource.slot",
+    "resource.software", "resource.software_tag", "resource.storage", "resource.worker_gpu",
     "workload.dataset", "workload.dataset_file", "workload.end_count", "workload.failed_part",
     "workload.input_digest", "workload.input_run",
     "workload.job", "workload.job_change", "workload.queue_count", "workload.remaining_work", "workload.replica",

@@ -478,6 +478,22 @@ create table resource.worker_gpu (
   primary key (setup, queue, number)
 );
 
+--: GPUs of a queue's worker nodes, as its pilots offered them within the last day, at most 100 of a queue; not every
+--: request is noted (taskqueue.roll_up_resources).
+create table resource.pilot_gpu (
+  setup             text not null references resource.setup on delete cascade,
+  queue             text not null,
+  gpu_id            uuid not null,  --: Digest of the properties.
+  vendor            text,  --: Vendor.
+  model             text,  --: Model.
+  vram              float8,  --: Memory (MB).
+  architecture      text,  --: Microarchitecture.
+  framework_version text,  --: Version of the framework, such as CUDA's.
+  driver_version    text,  --: Version of the driver.
+  last_seen         timestamptz not null,  --: When a pilot last offered such a GPU.
+  primary key (setup, queue, gpu_id)
+);
+
 --: Global shares.
 create table resource.share (
   setup                    text not null references resource.setup on delete cascade,

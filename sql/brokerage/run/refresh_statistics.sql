@@ -6,7 +6,8 @@ set client_min_messages = error as $$  -- another session is analyzing the table
 begin
   analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot,
     resource.storage, resource.link, resource.software, resource.software_tag,
-    resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica,
+    resource.architecture_level, resource.worker_gpu, resource.pilot_gpu, workload.dataset, workload.dataset_file,
+    workload.replica,
     workload.task, workload.task_dataset, workload.input_digest, workload.input_run,
     workload.statistic, workload.user_queue_statistic, workload.job, workload.job_change, workload.queue_count,
     workload.user_count, workload.task_count, workload.start_count,

@@ -1,5 +1,5 @@
--- software-check.md, Hardware: GPU requirements of panda2026 are compared with the GPUs that were seen on the worker
--- nodes.
+-- software-check.md, Hardware: GPU requirements of panda2026 are compared with the GPUs that monitoring or pilots saw
+-- on the worker nodes. A property that a pilot does not state is not known, so it is not compared.
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
 language sql stable as $$
   select case
@@ -36,14 +36,25 @@ language sql stable as $$
                        then g.model ~* ('^(?:' || w.model || ')') end),
                          false),
                 coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),
-                coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram')), false),
-                coalesce(bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version')), false),
-                coalesce(bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version')), false)
-           from resource.worker_gpu g
-          where g.setup = p_setup
-            and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
+                coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram'))
+                           filter (where not g.by_pilot or g.vram is not null), false),
+                coalesce(bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version'))
+                           filter (where not g.by_pilot or g.framework_version is not null), false),
+                coalesce(bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version'))
+                           filter (where not g.by_pilot or g.driver_version is not null), false)
+           from (select m.vendor, m.model, m.architecture, m.vram, m.framework_version, m.driver_version,
+                        false as by_pilot
+                   from resource.worker_gpu m
+                  where m.setup = p_setup
+                    and m.queue = p_queue
+                 union all
+                 select p.vendor, p.model, p.architecture, p.vram, p.framework_version, p.driver_version, true
+                   from resource.pilot_gpu p
+                  where p.setup = p_setup
+                    and p.queue = p_queue) g) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version,
+                                                 has_driver)
 $$;
 
 comment on function brokerage.gpu_problem(text, text, jsonb) is
-  'The reason why the GPUs seen on the worker nodes of a queue do not meet a GPU requirement; null if they do. Vendor '
-  'and model are prefixes (regular expressions, any case).';
+  'The reason why the GPUs that monitoring or pilots saw on the worker nodes of a queue do not meet a GPU requirement; '
+  'null if they do. Vendor and model are prefixes (regular expressions, any case).';

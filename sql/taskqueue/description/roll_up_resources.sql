@@ -1,5 +1,6 @@
 -- ARCHITECTURE.md, Hot rows: seen resources are appended, and rolled up in the background; only the 10,000 kinds seen
--- last are kept. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of brokerage).
+-- last are kept. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of brokerage),
+-- and its GPUs as GPUs of that queue (rule software).
 create or replace function taskqueue.roll_up_resources(p_setup text) returns bigint
 language plpgsql as $$
 declare
@@ -33,21 +34,41 @@ begin
            definition_id = coalesce(excluded.definition_id, c.definition_id),
            other_matched_at = greatest(excluded.other_matched_at, c.other_matched_at,
                                        case when c.definition_id <> excluded.definition_id then c.matched_at end)
-  ), piloted as (
-    insert into resource.pilot_request as p (setup, queue, since, requests)
-    select p_setup, q.queue, date_bin('10 minutes', g.seen_at, 'epoch') as since, count(*)
+  ), pilot as (
+    select q.queue, g.seen_at, g.resource
       from gone g
      cross join lateral unnest(taskqueue.text_set('Site', g.resource -> 'Site', true)) s(site)
       join resource.queue q on q.setup = p_setup and q.queue = s.site
-     group by q.queue, since
-     order by q.queue, since
+  ), piloted as (
+    insert into resource.pilot_request as p (setup, queue, since, requests)
+    select p_setup, p.queue, date_bin('10 minutes', p.seen_at, 'epoch') as since, count(*)
+      from pilot p
+     group by p.queue, since
+     order by p.queue, since
     on conflict (setup, queue, since) do update set requests = p.requests + excluded.requests
+  ), with_gpu as (
+    insert into resource.pilot_gpu as p (setup, queue, gpu_id, vendor, model, vram, architecture, framework_version,
+                                         driver_version, last_seen)
+    select p_setup, p.queue, md5(o::text)::uuid as gpu_id, o.vendor, o.model, o.vram, o.architecture,
+           o.framework_version, o.driver_version, max(p.seen_at)
+      from pilot p
+     cross join lateral taskqueue.gpus_offered(p.resource) o
+     group by p.queue, gpu_id, o.vendor, o.model, o.vram, o.architecture, o.framework_version, o.driver_version
+     order by p.queue, gpu_id
+    on conflict (setup, queue, gpu_id) do update set last_seen = greatest(p.last_seen, excluded.last_seen)
   )
   select count(*) into v_count from gone;
   delete from resource.pilot_request p
    where p.ctid = any (array(select i.ctid from resource.pilot_request i
                               where i.setup = p_setup and i.since < resource.clock(p_setup) - interval '1 day'
                                 for update skip locked));
+  delete from resource.pilot_gpu p
+   where p.setup = p_setup
+     and (p.last_seen < resource.clock(p_setup) - interval '1 day'
+          or p.gpu_id not in (select o.gpu_id from resource.pilot_gpu o
+                               where o.setup = p_setup and o.queue = p.queue
+                               order by o.last_seen desc, o.gpu_id
+                               limit 100));
   delete from taskqueue.resource_class c
    where c.setup = p_setup
      and c.class in (select o.class from taskqueue.resource_class o
@@ -59,4 +80,5 @@ end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
   'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues to which they '
-  'belong (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many resources it moved.';
+  'belong (resource.pilot_request), notes their GPUs (resource.pilot_gpu), and keeps the 10,000 kinds seen last; '
+  'returns how many resources it moved.';

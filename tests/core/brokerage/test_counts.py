@@ -1,5 +1,6 @@
 """Statistics that brokerage reads: loaded statistics plus the jobs of this database."""
 
+import json
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -242,6 +243,44 @@ def test_requests_of_pilots_are_noted_in_the_background(lab: Db) -> None:
     lab.execute("select resource.set_clock('w', %s)", [later])
     lab.execute("select taskqueue.roll_up_resources('w')")
     assert value(lab, "select count(*) from resource.pilot_request") == 0
+
+
+GPU = {"gpu.count": 2, "gpu.vendor": "nvidia", "gpu.model": "A100", "gpu.ram": "40960", "gpu.runtime": 12.4}
+
+
+def test_gpus_of_pilots_are_noted_in_the_background_for_a_day(lab: Db) -> None:
+    """At most the hundred of a queue that were seen last, and none that brokerage could not read."""
+    load(lab, queues={"Q": {}, "R": {}})
+    seen = "insert into taskqueue.resource_seen values ('w', md5(%s)::uuid, %s, false, %s::jsonb)"
+    kinds: list[tuple[float, Any, Any]] = [
+        (1, "Q", GPU), (2, ["Q", "R"], GPU), (3, "R", GPU | {"gpu.vendor": ["nvidia", "amd"], "gpu.model": []}),
+        (4, "R", {"gpu.count": 0}), (4, "R", {"gpu.vendor": "amd"}), (4, "R", None), (4, "x", GPU), (25, "R", GPU),
+        *((5 + n / 1000, "Q", GPU | {"gpu.model": f"M{n}", "gpu.ram": "1e300"}) for n in range(120)),
+    ]  # fmt: skip
+    for hours, site, attributes in kinds:
+        resource = json.dumps({"Site": site, "Attributes": attributes})
+        lab.execute(seen, [f"{hours} {resource}", ago(hours), resource])
+    for _ in range(2):
+        lab.execute("select taskqueue.roll_up_resources('w')")
+        noted = rows(
+            lab,
+            """select queue, vendor, model, vram, framework_version, last_seen from resource.pilot_gpu
+                               order by queue, vendor, model""",
+        )
+        a100 = {"vendor": "nvidia", "model": "A100", "vram": 40960, "framework_version": "12.4"}
+        assert [row for row in noted if row["queue"] == "Q" and row["model"] == "A100"] == [
+            {"queue": "Q", **a100, "last_seen": NOW - timedelta(hours=1)}
+        ]
+        assert [row for row in noted if row["queue"] == "R"] == [
+            {"queue": "R", **a100, "vendor": "amd", "model": None, "last_seen": NOW - timedelta(hours=3)},
+            {"queue": "R", **a100, "last_seen": NOW - timedelta(hours=2)},
+            {"queue": "R", **a100, "model": None, "last_seen": NOW - timedelta(hours=3)},
+        ]
+        others = {row["model"]: row["vram"] for row in noted if row["queue"] == "Q" and row["model"] != "A100"}
+        assert others == {f"M{n}": None for n in range(99)}
+    lab.execute("select resource.set_clock('w', %s)", [(NOW + timedelta(days=2)).isoformat()])
+    lab.execute("select taskqueue.roll_up_resources('w')")
+    assert value(lab, "select count(*) from resource.pilot_gpu") == 0
 
 
 def test_classes_read_the_counts_of_tasks_and_waiting_jobs(lab: Db) -> None:

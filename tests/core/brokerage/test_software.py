@@ -5,7 +5,9 @@ The rules are those of software-check.md, software.
 
 import json
 import time
+from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -391,15 +393,32 @@ GPUS: list[tuple[str, list[tuple[Any, ...]], str | None]] = [
 ]  # fmt: skip
 
 
+PROPERTIES = ("vendor", "model", "vram", "architecture", "framework_version", "driver_version")
+
+
+def _gpu_problem(rows: Rows, gpu: str, monitored: list[tuple[Any, ...]], by_pilots: list[tuple[Any, ...]]) -> Any:
+    for number, values in enumerate(monitored, 1):
+        rows.insert("resource.worker_gpu", queue="Q", number=number, **dict(zip(PROPERTIES, values, strict=True)))
+    for values in by_pilots:
+        seen = {"gpu_id": uuid4(), "last_seen": datetime.now(UTC)} | dict(zip(PROPERTIES, values, strict=True))
+        rows.insert("resource.pilot_gpu", queue="Q", **seen)
+    software = ALL_IN | {"architectures": [{"type": "gpu", "vendor": ["excl"]}]}
+    return _problem(rows, {"architecture": "#&" + gpu}, software, "panda2026")
+
+
+@pytest.mark.parametrize("by_pilots", [0, 1, 2])
 @pytest.mark.parametrize(("gpu", "seen", "expected"), GPUS)
 def test_gpus_are_compared_as_the_code_of_panda_does(
-    rows: Rows, gpu: str, seen: list[tuple[Any, ...]], expected: str | None
+    rows: Rows, gpu: str, seen: list[tuple[Any, ...]], by_pilots: int, expected: str | None
 ) -> None:
-    names = ("vendor", "model", "vram", "architecture", "framework_version", "driver_version")
-    for number, values in enumerate(seen, 1):
-        rows.insert("resource.worker_gpu", queue="Q", number=number, **dict(zip(names, values, strict=True)))
-    software = ALL_IN | {"architectures": [{"type": "gpu", "vendor": ["excl"]}]}
-    assert _problem(rows, {"architecture": "#&" + gpu}, software, "panda2026") == expected
+    assert _gpu_problem(rows, gpu, seen[by_pilots:], seen[:by_pilots]) == expected
+
+
+@pytest.mark.parametrize(("monitored", "expected"), [([A100], None), ([], "not all gpus seen have version >=12")])
+def test_a_property_that_a_pilot_does_not_state_is_not_compared(
+    rows: Rows, monitored: list[tuple[Any, ...]], expected: str | None
+) -> None:
+    assert _gpu_problem(rows, "nvidia:cuda>=12", monitored, [("nvidia", None, None, None, None, None)]) == expected
 
 
 LEVEL = "preferred_architecture_level"
