@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Router, compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from broker.service import metrics
+from broker.service import metrics, pages
 from broker.service.endpoint import Endpoint, Request
 from broker.service.endpoints import ENDPOINTS
 from broker.service.problems import Problem, of_error
@@ -70,7 +70,7 @@ class _Path:
         if one is None:
             allowed = {"Allow": ", ".join(sorted(self._of_method))}
             refused = Problem(HTTPStatus.METHOD_NOT_ALLOWED, "this path has another method", headers=allowed)
-            await _no_endpoint(self._worker, scope, refused)(scope, receive, send)
+            await _no_endpoint(self._worker, scope, refused.response())(scope, receive, send)
             return
         began = time.perf_counter()
         try:
@@ -111,7 +111,8 @@ class _Routes(Router):
 
     async def _no_route(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = Problem(HTTPStatus.NOT_FOUND, "there is no such path")
-        await _no_endpoint(self._worker, scope, refused)(scope, receive, send)
+        answer = pages.refusal(refused) if _is_browser(scope) else refused.response()
+        await _no_endpoint(self._worker, scope, answer)(scope, receive, send)
 
 
 def create(settings: Settings | None = None) -> Router:
@@ -152,10 +153,15 @@ def _end(
     then(number, frame)
 
 
-def _no_endpoint(worker: Worker, scope: Scope, refused: Problem) -> Response:
+def _no_endpoint(worker: Worker, scope: Scope, answer: Response) -> Response:
     method = scope["method"] if scope["method"] in _METHODS else _NO_ROUTE
-    worker.metrics.request(method, _NO_ROUTE, refused.status, 0.0)
-    return _guarded(refused.response())
+    worker.metrics.request(method, _NO_ROUTE, answer.status_code, 0.0)
+    return _guarded(answer)
+
+
+def _is_browser(scope: Scope) -> bool:
+    """Whether the caller asks for a page."""
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def _guarded(response: Response) -> Response:

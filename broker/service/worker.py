@@ -8,7 +8,7 @@ because the setup has moved, the shard is away, or a credential is not known the
 
 import asyncio
 from collections.abc import Sequence
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from msgspec.structs import replace
@@ -101,6 +101,7 @@ class Worker:
         self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST, name=lambda _: object()))
         self._opening = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
+        self.navigation: dict[str, tuple[float, Any]] = {}  # numbers beside pages, by setup
         self._stops = False
         self.metrics.watch(self._in_use, self._agents, self.own.reader)
 

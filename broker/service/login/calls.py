@@ -34,7 +34,7 @@ class _Visit:
 
 async def home(call: Call) -> Response:
     """The first page, which shows who is logged in."""
-    return pages.page("home", session=await session_everywhere(call))
+    return pages.page("home", theme=pages.theme_of(call.request), session=await session_everywhere(call))
 
 
 async def login_page(call: Call) -> Response:
@@ -42,7 +42,8 @@ async def login_page(call: Call) -> Response:
     wanted = call.request.query_params.get("to", "/")
     visit, provider = _visit(call), call.worker.provider
     return pages.page(
-        "login", headers=visit.headers, session=await session_everywhere(call), issuer=provider and provider.issuer,
+        "login", theme=pages.theme_of(call.request), headers=visit.headers, session=await session_everywhere(call),
+        issuer=provider and provider.issuer,
         csrf=csrf(visit.value), to=wanted if attempts.is_local(wanted) else "/",
     )  # fmt: skip
 
@@ -91,7 +92,9 @@ async def ticket(call: Call) -> Response:
         raise Problem(422, "the field ticket is not a ticket", code="PB001", key="ticket")
     if "csrf" not in fields:
         visit = _visit(call)
-        return pages.page("ticket", headers=visit.headers, csrf=csrf(visit.value), ticket=shown)
+        return pages.page(
+            "ticket", theme=pages.theme_of(call.request), headers=visit.headers, csrf=csrf(visit.value), ticket=shown
+        )
     _same_visit(call, fields)
     return await _sent(call, "/", await use_ticket(call.worker, shown))
 
@@ -117,6 +120,16 @@ async def session(call: Call) -> Response:
     if found is None:
         raise Problem(401, "nobody is logged in here", code="PB008", hint="GET /login is for people.")
     return Response(encoded(found), headers=pages.HEADERS, media_type=bodies.JSON)
+
+
+async def theme(call: Call) -> Response:
+    """Turn a browser without scripts to the other theme."""
+    fields = await _form(call.request)
+    to = fields.get("to", "/")
+    chosen = "light" if pages.theme_of(call.request) == "dark" else "dark"
+    answer = pages.redirect(to if attempts.is_local(to) else "/")
+    answer.headers.append("Set-Cookie", f"{pages.THEME_COOKIE}={chosen}; Path=/; Max-Age=31536000; SameSite=Lax")
+    return answer
 
 
 async def _sent(call: Call, path: str, opened: Opened) -> Response:
@@ -179,5 +192,6 @@ ENDPOINTS = (
     _endpoint("GET", CALLBACK, "Back from the provider", callback),
     _endpoint("POST", "/login/ticket", "Log in with a ticket", ticket),
     _endpoint("POST", "/logout", "Log out", logout),
+    _endpoint("POST", "/theme", "Turn the pages light or dark", theme),
     _endpoint("GET", "/session", "Who is logged in, as JSON", session, _DATA),
 )

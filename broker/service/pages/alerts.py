@@ -10,8 +10,10 @@ from broker.service.endpoint import Call
 from broker.service.pages.frame import address, table
 
 _ALERTS: LiteralString = """
-    select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at
+    select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at,
+           coalesce(s.simulated, now()) - a.since as lasts
       from alert.alert_now a
+      join monitor.setup s on s.setup = a.setup
       left join alert.rule_in_force r on r.setup = a.setup and r.rule = a.rule
      where a.setup = %s and a.state = any (%s)
      order by array_position('{firing,pending,ended}', a.state),
@@ -20,13 +22,14 @@ _ALERTS: LiteralString = """
      limit 200
 """
 _RULES: LiteralString = """
-    select r.rule, r.enabled, r.severity, r.condition, r.by_label, r.over, r.lasting, r.origin, r.summary
+    select r.rule, r.enabled, r.severity, r.condition, r.by_label, r.over, r.lasting, r.origin, r.summary, r.judged_at
       from alert.rule_in_force r where r.setup = %s order by r.enabled desc, r.rule
 """
 _TARGETS: LiteralString = """
     select t.target, t.enabled, t.kind, t.address, t.least_severity, t.repeat_after, t.last_sent_at, t.unsent, t.error
       from alert.target_now t where t.setup = %s order by t.target
 """
+_STOPPED = "site_stopped"
 _NO_SITES = ("other", "(any site)")
 """The name of the sum of further sites."""
 
@@ -37,7 +40,8 @@ async def firing(call: Call) -> list[dict[str, Any]]:
     for row in rows:
         labels = msgspec.json.decode(row["labels"])
         row |= {"site": labels.get("site"), "page": _page(row["figure"], labels)}
-    return rows
+        row["state"] = row["severity"] if not row["site"] else "stopped" if row["rule"] == _STOPPED else "broken"
+    return sorted(rows, key=lambda row: (row["severity"] != "critical", row["state"] != "broken"))
 
 
 def _page(figure: str | None, labels: Mapping[str, str]) -> str:
@@ -54,9 +58,11 @@ def _page(figure: str | None, labels: Mapping[str, str]) -> str:
 
 async def alerts(call: Call) -> tuple[str, dict[str, Any]]:
     """Firing, pending and ended alerts, the rules, and, for operators, the targets."""
+    rules = await table(call, _RULES, call.setup)
     return "alerts", {
         "firing": await firing(call),
+        "judged_at": max((row["judged_at"] for row in rules if row["judged_at"]), default=None),
         "others": await table(call, _ALERTS, call.setup, ["pending", "ended"]),
-        "rules": await table(call, _RULES, call.setup),
+        "rules": rules,
         "targets": await table(call, _TARGETS, call.setup) if call.caller.role.endswith("operator") else None,
     }  # fmt: skip

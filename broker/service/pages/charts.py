@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
 from broker.service.pages.words import number as shown_number
 
 LINES = 7  # lines drawn separately; all others are one more line
-WIDTH, HEIGHT = 640, 220  # size of the drawing, in its own units
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 26, 10, 28  # margins around the lines
+WIDTH, HEIGHT = 1000, 100  # units of the drawing, which is stretched to the place there is
+_HIGH = 176  # CSS pixels of its height (.plot of style.css)
+_APART = 15  # least CSS pixels between two names at the ends of lines
 _LEVELS = 4
 _TIMES = 5
-_STEPS = 100  # maximal number of parts of a chart that show values under the pointer
+_EDGE = 6  # percent of the width within which the text of a time would leave the chart
+_STEPS = 60  # maximal number of parts of a chart that show values under the pointer
 _NAME = 24  # characters of a line's name there: a chart has 800 such names
 OTHER = "other"
 COLOURS = 7  # colours of lines; one more is for the others
 FIXED = {
-    "finished": 3, "failed": 6, "expired": 2, "released": 5, "cancelled": 4, "closed": 7, "running": 3, "matched": 5,
-    "waiting": 1, "held": 4, "limited": 5, "misconfigured": 6, "too_large": 2, "no_resource_seen": 7,
+    "finished": 3, "failed": 6, "expired": 2, "released": 7, "cancelled": 4, "closed": 8, "running": 1, "matched": 7,
+    "waiting": 1, "held": 4, "limited": 5, "misconfigured": 6, "too_large": 2, "no_resource_seen": 7, "overtaken": 3,
 }  # fmt: skip
 """The colours of words that mean the same on each page. A name keeps its colour as long as no other name needs it."""
 
@@ -50,11 +53,15 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its name, its number among the colours, its path, and its first, last, mean and largest value."""
+    """A line: its name, its number among the colours, its path, and its first, last, mean and largest value. area: the
+    path of the area below it; empty if it has none. end: the place of its name at the right, in percent from the top.
+    """
 
     label: str
     number: int
     path: str
+    area: str
+    end: float
     first: float
     last: float
     mean: float
@@ -62,8 +69,8 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Step:
-    """The text under the pointer in a part of a chart, with the left side and the width of the part."""
+class Part:
+    """A part of the width: its left side and its width, with the text under the pointer."""
 
     left: float
     width: float
@@ -72,49 +79,109 @@ class Step:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over time. levels, times: the marks of the scales, with their texts. steps: the texts under the pointer."""
+    """Lines over time. levels: the texts of the scale, from 0 up, at equal distances. times: places in percent, texts,
+    and the side at which a text would leave the chart: first, last or none. steps: the texts under the pointer. gaps:
+    where nothing was sampled. is_stacked: a line shows the sum of its values and those below it.
+    """
 
     title: str
     unit: str
     lines: list[Line]
-    levels: list[tuple[float, str]]
-    times: list[tuple[float, str]]
-    steps: list[Step]
+    levels: list[str]
+    times: list[tuple[float, str, str]]
+    steps: list[Part]
+    gaps: list[Part]
     begin: datetime
     end: datetime
     width: timedelta
-    size: tuple[int, int] = (WIDTH, HEIGHT)
-    frame: tuple[int, int, int, int] = (_LEFT, _TOP, WIDTH - _RIGHT, HEIGHT - _BOTTOM)
+    is_stacked: bool = False
+
+    @property
+    def words(self) -> str:
+        """The last and the largest value of each line, in place of the drawing."""
+        sign = " %" if self.unit == "%" else ""
+        return "; ".join(
+            f"{line.label} {shown_number(line.last)}{sign} at the end, {shown_number(line.most)}{sign} at most"
+            for line in self.lines
+        )
 
 
-def chart(title: str, unit: str, found: Sampled | None, percent: bool = False) -> Chart | None:
-    """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions."""
+def chart(
+    title: str, unit: str, found: Sampled | None, percent: bool = False, *, stacked: bool = False
+) -> Chart | None:
+    """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions.
+    stacked: the lines are parts of a whole, and lie on each other.
+    """
     if found is None:
         return None
     begin = found.began + found.spans[0] * found.width
     end = found.began + (found.spans[-1] + 1) * found.width
     places = [number - found.spans[0] for number in found.spans]
     together = _together(found, 100 if percent else 1)
-    top = _top(max(max(one.values) for one in together))
-    wide = (WIDTH - _LEFT - _RIGHT) / (places[-1] + 1)  # width of a span
-    high = (HEIGHT - _TOP - _BOTTOM) / top
-    centres = [_LEFT + wide * (place + 0.5) for place in places]
+    heights = _heights(together, stacked)
+    top = _top(max(max(one) for one in heights))
+    wide = WIDTH / (places[-1] + 1)  # width of a span
+    centres = [wide * (place + 0.5) for place in places]
     colours = _colours([one.label for one in together if one.label != OTHER])
+    drawn = [[HEIGHT - HEIGHT * value / top for value in of] for of in heights]
+    floors = [[float(HEIGHT)] * len(places), *drawn[:-1]] if stacked else [[float(HEIGHT)] * len(places)] * len(drawn)
+    with_area = stacked or len(together) == 1
+    ends = _spread([(of[-1] + (floor[-1] if stacked else of[-1])) / 2 for of, floor in zip(drawn, floors, strict=True)])
     lines = [
         Line(
-            one.label or title, colours[one.label],
-            _path(places, centres, [HEIGHT - _BOTTOM - high * value for value in one.values]),
+            one.label or title, colours[one.label], _path(places, centres, of),
+            _area(places, centres, of, floor) if with_area else "", at,
             one.values[0], one.values[-1], sum(one.values) / len(one.values), one.most,
         )
-        for one in together
+        for one, of, floor, at in zip(together, drawn, floors, ends, strict=True)
     ]  # fmt: skip
     shown = [(line.label, one.values) for line, one in zip(lines, together, strict=True)]
     return Chart(
-        title, "%" if percent else unit, lines,
-        [(round(HEIGHT - _BOTTOM - high * top * n / _LEVELS, 1), short(top * n / _LEVELS)) for n in range(_LEVELS + 1)],
-        [(round(_LEFT + wide * ((at - begin) / found.width), 1), text) for at, text in _marks(begin, end)],
-        _steps(shown, places, begin, found.width, wide), begin.astimezone(UTC), end.astimezone(UTC), found.width,
+        title, "%" if percent else unit, lines, [short(top * n / _LEVELS) for n in range(_LEVELS + 1)],
+        [_time(at, text, begin, end) for at, text in _marks(begin, end)],
+        _steps(shown, places, begin, found.width, wide), _gaps(places, wide),
+        begin.astimezone(UTC), end.astimezone(UTC), found.width, stacked,
     )  # fmt: skip
+
+
+def spark(found: Sampled | None, number: int = 1) -> Line | None:
+    """The sum of all lines without scales, 100 wide and 30 high: the lowest value is at the bottom, unless this would
+    exaggerate. None without two samples.
+    """
+    if found is None or len(found.spans) < 2:
+        return None
+    values = [sum(at) for at in zip(*(one.values for one in found.series), strict=True)]
+    low, high = min(values), max(values)
+    low = 0.0 if low < high * 0.6 else low - (high - low) * 0.4
+    places = [place - found.spans[0] for place in found.spans]
+    x = [100 * place / places[-1] for place in places]
+    y = [28 - 25 * (value - low) / ((high - low) or 1) for value in values]
+    path, area = _path(places, x, y), _area(places, x, y, [30.0] * len(x))
+    return Line("", number, path, area, 0, values[0], values[-1], sum(values) / len(values), high)
+
+
+def _heights(lines: Sequence[Series], stacked: bool) -> list[list[float]]:
+    """The upper side of each line."""
+    found = [list(one.values) for one in lines]
+    if stacked:
+        for below, of in pairwise(found):
+            of[:] = [value + under for value, under in zip(of, below, strict=True)]
+    return found
+
+
+def _spread(wanted: Sequence[float]) -> list[float]:
+    """Places of names near the wanted ones and apart from each other, in percent, in the same order."""
+    apart, lowest = 100 * _APART / _HIGH, 100 - 100 * 2 / _HIGH
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    found = [0.0] * len(wanted)
+    last = 2.0 - apart
+    for place in order:
+        last = found[place] = max(wanted[place], last + apart)
+    limit = lowest
+    for place in reversed(order):
+        found[place] = min(found[place], limit)
+        limit = found[place] - apart
+    return [round(place, 1) for place in found]
 
 
 def _together(found: Sampled, factor: float) -> list[Series]:
@@ -147,7 +214,7 @@ def _colours(names: Sequence[str]) -> dict[str, int]:
 
 def _steps(
     lines: Sequence[tuple[str, Sequence[float]]], places: Sequence[int], begin: datetime, width: timedelta, wide: float
-) -> list[Step]:
+) -> list[Part]:
     """The time and the values of all lines, for each span or, if there are many spans, as means of several spans.
     Spans without samples show nothing. wide: the width of a span, in units of the drawing.
     """
@@ -164,8 +231,8 @@ def _steps(
             f"{name}: {shown_number(sum(values[first:last]) / (last - first))}"
             for name, (_, values) in zip(names, lines, strict=True)
         ]
-        left = round(_LEFT + wide * begins, 1)
-        found.append(Step(left, round(_LEFT + wide * ends - left, 1), "\n".join(words)))
+        left = round(wide * begins, 1)
+        found.append(Part(left, round(wide * ends - left, 1), "\n".join(words)))
         first = last
     return found
 
@@ -183,15 +250,35 @@ def _short(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
 
 
+def _runs(places: Sequence[int]) -> list[range]:
+    """The ranges of spans that follow each other without a gap."""
+    starts = [n for n, place in enumerate(places) if n == 0 or places[n - 1] != place - 1]
+    return [range(first, last) for first, last in pairwise([*starts, len(places)])]
+
+
 def _path(places: Sequence[int], x: Sequence[float], y: Sequence[float]) -> str:
-    """A path that is interrupted at missing spans. A single span is a short line."""
-    parts: list[str] = []
-    last = len(places) - 1
-    for number, place in enumerate(places):
-        joined = number > 0 and places[number - 1] == place - 1
-        alone = not joined and (number == last or places[number + 1] != place + 1)
-        parts.append(f"{'L' if joined else 'M'}{x[number]:.1f} {y[number]:.1f}" + ("h2" if alone else ""))
-    return "".join(parts)
+    """A path that is interrupted at missing spans. A single span is a dot."""
+    return "".join(
+        "M" + "L".join(f"{x[n]:.1f} {y[n]:.2f}" for n in run) + ("h0.01" if len(run) == 1 else "")
+        for run in _runs(places)
+    )
+
+
+def _area(places: Sequence[int], x: Sequence[float], y: Sequence[float], floor: Sequence[float]) -> str:
+    """The area between a line and another one below it."""
+    return "".join(
+        "M" + "L".join(f"{x[n]:.1f} {y[n]:.2f}" for n in run)
+        + "".join(f"L{x[n]:.1f} {floor[n]:.2f}" for n in reversed(run)) + "z"
+        for run in _runs(places) if len(run) > 1
+    )  # fmt: skip
+
+
+def _gaps(places: Sequence[int], wide: float) -> list[Part]:
+    """The spans in which nothing was sampled."""
+    return [
+        Part(round(wide * (before + 1), 1), round(wide * (after - before - 1), 1), "nothing was sampled")
+        for before, after in pairwise(places) if after > before + 1
+    ]  # fmt: skip
 
 
 def _top(largest: float) -> float:
@@ -212,6 +299,11 @@ def _marks(begin: datetime, end: datetime) -> list[tuple[datetime, str]]:
     date = "%m-%d" if end - begin < timedelta(days=300) else "%Y-%m"
     marks = [first + n * step for n in range(_TIMES + 1) if first + n * step <= end]
     return [(at, at.strftime("%H:%M" if (at.hour, at.minute) != (0, 0) else date)) for at in marks]
+
+
+def _time(at: datetime, text: str, begin: datetime, end: datetime) -> tuple[float, str, str]:
+    place = round(100 * ((at - begin) / (end - begin)), 1)
+    return place, text, "first" if place < _EDGE else "last" if place > 100 - _EDGE else ""
 
 
 def short(value: float) -> str:

@@ -1,6 +1,10 @@
 """Pages of one thing: a job, a TaskQueue, a task, a queue, a site."""
 
 from asyncio import gather
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from operator import mul
 from typing import Any, LiteralString
 from urllib.parse import quote
 
@@ -11,7 +15,7 @@ from broker.operate.reading import RETRY_EXPLANATION
 from broker.service import pages, searches
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
-from broker.service.pages.charts import chart
+from broker.service.pages.charts import Sampled, chart
 from broker.service.pages.frame import SPANS, over, span_of, table
 from broker.service.problems import Problem
 
@@ -70,7 +74,7 @@ _SITE_OF_QUEUE: LiteralString = """
 """
 # Waiting jobs of a site come from the last counts of the loop summarize, and for PanDA queues from their own counts:
 # the view of sites would count all TaskQueues again.
-_SITES: LiteralString = """
+SITES: LiteralString = """
     with listed as (
       select i.site, sum(i.jobs)::bigint as jobs
         from monitor.waiting_at_site i where i.setup = %s and not i.is_queue
@@ -209,8 +213,39 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
-    """All sites, with the ends of the last hour."""
-    return "sites", {"sites": await table(call, _SITES, *[call.setup] * 6)}
+    """All sites, with the ends of the last hour, the worst first."""
+    found, alerts = await gather(table(call, SITES, *[call.setup] * 6), firing(call))
+    rows = with_trouble(found, alerts)
+    return "sites", {
+        "sites": rows, "states": Counter(row["state"] for row in rows),
+        "waiting": sum(row["waiting"] or 0 for row in rows), "running": sum(row["running"] or 0 for row in rows),
+    }  # fmt: skip
+
+
+def with_trouble(rows: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Sites with their state, the failed part of their ends, and the alert that says so; the worst first.
+
+    A site is broken or stopped if an alert of the kind fires, and at its limit if a limit is reached.
+    """
+    of_site: dict[str, Mapping[str, Any]] = {}
+    for alert in alerts:  # the worst first
+        of_site.setdefault(alert["site"], alert)
+    for row in rows:
+        ended = (row["failed"] or 0) + (row["finished"] or 0)
+        row["failed_part"] = (row["failed"] or 0) / ended if ended else None
+        row["alert"] = of_site.get(row["site"])
+        row["state"] = state_of(row, row["alert"])
+    order = ("broken", "stopped", "limited", "online", "idle")
+    return sorted(rows, key=lambda row: (order.index(row["state"]), -(row["failed_part"] or 0), row["site"]))
+
+
+def state_of(site: Mapping[str, Any], alert: Mapping[str, Any] | None) -> str:
+    """The state of a site: broken, stopped, limited, online, or idle if nothing runs or ends there."""
+    if alert is not None:
+        return str(alert["state"])
+    if site["limits_reached"]:
+        return "limited"
+    return "online" if site["running"] or site["starting"] or site.get("finished") or site.get("failed") else "idle"
 
 
 async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
@@ -238,14 +273,29 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
     known["waiting"] = sum(row["waiting"] for row in queues)
     if not known["is_queue"]:
         known["waiting"] += sum(row["jobs"] for row in waiting)
+    of_site = [row for row in alerts if row["site"] == name]
     return "site", {
-        "alerts": [row for row in alerts if row["site"] == name],
+        "alerts": of_site, "state": state_of(known, of_site[0] if of_site else None), "ended": ended(sampled[0]),
         "site": known, "since": since, "spans": list(SPANS),
         "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, sampled, strict=True)],
         "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
         "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
         "health": health,
     }  # fmt: skip
+
+
+def ended(found: Sampled | None) -> dict[str, float] | None:
+    """The jobs that failed and finished within the last hour, by the chart of ends; None if none ended."""
+    if found is None:
+        return None
+    since = found.began + (found.spans[-1] + 1) * found.width - timedelta(hours=1)
+    first = next(n for n, span in enumerate(found.spans) if found.began + (span + 1) * found.width > since)
+    jobs = {
+        one.label: sum(map(mul, one.values[first:], found.samples[first:]))
+        for one in found.series if one.label in ("failed", "finished")
+    }  # fmt: skip
+    failed, finished = jobs.get("failed", 0.0), jobs.get("finished", 0.0)
+    return {"failed": failed, "all": failed + finished} if failed + finished > 0 else None
 
 
 def quarantine_key(kind: str, site: str, name: str) -> str:

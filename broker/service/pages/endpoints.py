@@ -15,7 +15,7 @@ from broker.service.pages import (
     task,
     what_if,
 )
-from broker.service.pages.frame import COUNTS, FIGURES, endpoint
+from broker.service.pages.frame import COUNTS, FIGURES, MISSING, endpoint
 
 ENDPOINTS = (
     endpoint("", "The first page of a setup", overview.overview, (FIGURES, COUNTS)),
@@ -38,4 +38,5 @@ ENDPOINTS = (
     *replay.ENDPOINTS,
     actions.ASK,
     actions.POST,
+    MISSING,
 )

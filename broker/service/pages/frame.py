@@ -1,8 +1,11 @@
 """The frame around each page of a setup: the logged-in person, the setup, and links to the other pages."""
 
+import time
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, LiteralString
@@ -16,19 +19,22 @@ from broker.service import pages
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login.session import session_of
 from broker.service.pages.charts import Sampled, Series
-from broker.service.pages.words import moment
-from broker.service.problems import Problem
+from broker.service.pages.words import moment, refusal
+from broker.service.problems import Problem, of_error
 
 BASE = "/setups/{setup}"
-PAGES = (
-    ("", "Overview"), ("/task-queues", "TaskQueues"), ("/jobs", "Jobs"), ("/leases", "Leases"),
-    ("/failures", "Failures"), ("/use", "Use"), ("/tasks", "Tasks"), ("/queues", "Queues"), ("/sites", "Sites"),
-    ("/attributes", "Attributes"), ("/limits", "Limits"), ("/quarantines", "Quarantines"), ("/runs", "Runs"),
-    ("/instances", "Instances"), ("/shares", "Shares"), ("/history", "History"), ("/what-if", "What if"),
-    ("/alerts", "Alerts"), ("/health", "Health"), ("/settings", "Settings"),
+GROUPS = (
+    ("", (("", "Overview"),)),
+    ("Work", (("/tasks", "Tasks"), ("/jobs", "Jobs"), ("/task-queues", "TaskQueues"), ("/leases", "Leases"))),
+    ("Grid", (("/sites", "Sites"), ("/queues", "Queues"), ("/limits", "Limits"), ("/quarantines", "Quarantines"),
+              ("/attributes", "Attributes"), ("/instances", "Machines"))),
+    ("Decide", (("/runs", "Runs"), ("/what-if", "What if"), ("/replay", "Replay"))),
+    ("Watch", (("/failures", "Failures"), ("/shares", "Shares"), ("/use", "Use"), ("/history", "History"),
+               ("/alerts", "Alerts"), ("/health", "Health"))),
+    ("Set", (("/settings", "Settings"), ("/profile", "Rules"), ("/changes", "Changes"))),
 )  # fmt: skip
-"""The pages that each page links to, by their path below the setup."""
-OPERATORS_PAGES = (("/changes", "Changes"),)
+"""The pages that each page links to, in the order of work: a group, and paths below the setup with names."""
+_OF_OPERATORS = ("/changes",)
 SPANS = {"1h": timedelta(hours=1), "6h": timedelta(hours=6), "1d": timedelta(days=1), "7d": timedelta(days=7),
          "30d": timedelta(days=30), "1y": timedelta(days=365)}  # fmt: skip
 """The spans that a chart may have, by their name in the address."""
@@ -43,11 +49,31 @@ _OVER: LiteralString = """
                                 p_points => %s, p_lines => 7) f
 """
 
-_FRESHNESS: LiteralString = """
+FRESHNESS: LiteralString = """
     select f.is_sampled, f.figures_end, f.is_counted, f.counted_at from history.freshness f where f.setup = %s
 """
+# The alert of a stopped or failing site names the site.
+_COUNTS: LiteralString = """
+    select (select count(*) from brokerage.task_reason t
+             where t.setup = %s and t.reason not in ('waiting', 'throttled', 'held')) as tasks,
+           count(distinct a.labels ->> 'site') filter (where a.labels ->> 'site' not in ('other', '(any site)')),
+           count(*)
+      from alert.alert_now a where a.setup = %s and a.state = 'firing'
+"""
+_COUNTED_FOR = 10.0  # seconds for which a worker keeps the counts of a setup
+_SETUPS_KEPT = 1000
 FIGURES, COUNTS = "figures", "counts"
 """Content of a page that a loop of `broker run` updates: figures over time and alerts, or counts of waiting jobs."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number beside a page of the navigation. badge: the class of its colour. words: what is counted."""
+
+    number: int
+    badge: str
+    words: str
+
 
 Page = Callable[[Call], Awaitable[tuple[str, dict[str, Any]] | Response]]
 """A page: the name of its template and the values in it, or a redirection."""
@@ -68,8 +94,11 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
     """
 
     async def run(call: Call) -> Response:
-        async with call.read_transaction():
-            shown, stale = await gather(page(call), _stale(call, shows))
+        try:
+            async with call.read_transaction():
+                shown, stale = await gather(page(call), _stale(call, shows))
+        except Exception as error:
+            return await refused(call, path, of_error(error))
         if isinstance(shown, Response):
             return shown
         template, values = shown
@@ -83,18 +112,58 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
 async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
     """A template with its values, within the frame."""
     is_operator = call.caller.role.endswith("operator")
+    session, counts = await gather(session_of(call), _counts(call))
+    query = call.request.url.query
     around: dict[str, Any] = {
-        "setup": call.setup, "base": f"/setups/{quote(call.setup, safe='')}",
-        "pages": PAGES + (OPERATORS_PAGES if is_operator else ()), "here": path, "role": call.caller.role,
-        "is_operator": is_operator, "session": await session_of(call), "query": call.request.query_params, "stale": [],
+        "setup": call.setup, "base": f"/setups/{quote(call.setup, safe='')}", "here": _listed(path), "path": path,
+        "counts": counts,
+        "navigation": [
+            (name, [one for one in of if is_operator or one[0] not in _OF_OPERATORS]) for name, of in GROUPS
+        ],
+        "role": call.caller.role, "is_operator": is_operator, "session": session, "query": call.request.query_params,
+        "stale": [], "address": call.request.url.path + (f"?{query}" if query else ""),
+        "theme": pages.theme_of(call.request),
     }  # fmt: skip
     return pages.page(template, status=status, **around | values)
+
+
+async def refused(call: Call, path: str, problem: Problem) -> Response:
+    """A refusal within the frame. Raises the problem if the caller may not see the setup."""
+    if problem.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.SERVICE_UNAVAILABLE) or problem.status >= 500:
+        raise problem
+    names = {one: name for _, of in GROUPS for one, name in of}
+    values = {
+        "title": refusal(problem.status), "detail": problem.detail, "hint": problem.hint,
+        "listed": names.get(_listed(path), "Overview"),
+    }  # fmt: skip
+    return await framed(call, path, "refused", values, problem.status)
+
+
+def _listed(path: str) -> str:
+    """The page of the navigation to which a path belongs: that of a list for one of its things."""
+    first = "/" + path.split("/")[1] if path else ""
+    return {"/configuration": "/settings"}.get(first, first)
+
+
+async def _counts(call: Call) -> dict[str, Count]:
+    """Numbers beside pages of the navigation, kept for ten seconds."""
+    kept, now = call.worker.navigation, time.monotonic()
+    found = kept.get(call.setup)
+    if found is None or found[0] < now:
+        if len(kept) >= _SETUPS_KEPT:
+            kept.clear()
+        [(tasks, sites, alerts)] = await call.rows(_COUNTS, call.setup, call.setup)
+        found = kept[call.setup] = (now + _COUNTED_FOR, {
+            "/tasks": Count(tasks, "warn", "stuck"), "/sites": Count(sites, "bad", "with an alert"),
+            "/alerts": Count(alerts, "bad", "firing"),
+        })  # fmt: skip
+    return found[1]
 
 
 async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
     """The notice about content that is not updated: its last time, and the loop that would update it."""
     found = []
-    for is_sampled, figures_end, is_counted, counted_at in await call.rows(_FRESHNESS, call.setup) if shows else ():
+    for is_sampled, figures_end, is_counted, counted_at in await call.rows(FRESHNESS, call.setup) if shows else ():
         if FIGURES in shows and not is_sampled:
             end = f"Figures end at {moment(figures_end)} UTC" if figures_end else "There are no figures yet"
             found.append((f"{end}: nobody samples them", "sample"))
@@ -162,3 +231,13 @@ def address(path: str, **query: object) -> str:
     """An address with its query; None and empty values are left out."""
     kept = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+async def missing(call: Call) -> Response:
+    """A path below a setup that has no page."""
+    raise Problem(
+        HTTPStatus.NOT_FOUND, f"there is no page {call.request.url.path[:100]}", hint="See the list of pages."
+    )
+
+
+MISSING = endpoint("/{rest:path}", "A path without a page", missing)

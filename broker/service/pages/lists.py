@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.listed import LINKS, LISTS, List, Page
+from broker.listed import REASONS as REASON_WORDS
 from broker.service import searches
 from broker.service.endpoint import Call, Endpoint
 from broker.service.models import Order, Restriction, Search
@@ -11,6 +12,7 @@ from broker.service.pages.frame import address, endpoint
 from broker.service.problems import Problem
 from broker.service.search import ROWS
 from broker.service.views import INTEGER, OWN, TEXT, VIEWS, View, kind_of
+from broker.words import REASONS
 
 
 def _endpoint(name: str, of: List, shown: Page) -> Endpoint:
@@ -26,7 +28,10 @@ def _endpoint(name: str, of: List, shown: Page) -> Endpoint:
         # a submitter's own jobs have fewer columns
         headings = {key: words for key, words in every.items() if not found.rows or key in found.rows[0]}
         return "list", {
-            "title": of.title, "links": LINKS, "filters": labels,
+            "title": of.title, "links": LINKS, "filters": _fields(of, labels),
+            "chips": [(labels[key], REASONS.get(given[key], given[key]), address(path, **(given | {key: ""})))
+                      for key in filters if given[key]],
+            "all": address(path, sort=given["sort"]),
             "headings": headings, "rows": found.rows, "given": given,
             "following": found.cursor and address(path, **given, cursor=found.cursor),
             "first": address(path, **given) if wanted.cursor else None,
@@ -36,6 +41,17 @@ def _endpoint(name: str, of: List, shown: Page) -> Endpoint:
         }  # fmt: skip
 
     return endpoint(f"/{name.replace('_', '-')}", f"List of {of.title}", page)
+
+
+def _fields(of: List, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The filters as fields: a choice where the words are known."""
+    known = {one.columns.split()[0]: one.values for one in of.command.filters.values()} if of.command else {}
+    sources = {key: of.columns[key].source for key in labels}
+    words = {key: known.get(sources[key]) or (REASON_WORDS if key == "reason" else ()) for key in labels}
+    return [
+        {"name": key, "label": label, "choices": [(word, REASONS.get(word, word)) for word in words[key]]}
+        for key, label in labels.items()
+    ]
 
 
 def _capital(words: str) -> str:

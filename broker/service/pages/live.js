@@ -8,8 +8,7 @@ const main = document.querySelector("main[data-live]");
 
 if (main) {
   const period = 1000 * Number(main.dataset.live);
-  const bar = document.querySelector(".live");
-  const [button, age, status] = bar.children;
+  const [age, button, status] = [".live", ".pause", ".status"].map((one) => document.querySelector(one));
   let paused = remembered();
   let seen = new Date();
   let waits = period;
@@ -27,7 +26,7 @@ if (main) {
     schedule(document.hidden || paused ? null : Math.max(0, waits - (new Date() - seen)));
   });
   draw();
-  bar.hidden = false;
+  age.hidden = button.hidden = false;
   schedule(paused ? null : waits);
 
   function remembered() {
@@ -47,8 +46,9 @@ if (main) {
   }
 
   function draw() {
-    button.textContent = paused ? "Paused: go on" : "Live: pause";
-    age.textContent = `figures from ${clock(seen)}`;
+    button.textContent = paused ? "Go on" : "Pause";
+    age.textContent = paused ? `paused at ${clock(seen)}` : clock(seen);
+    age.classList.toggle("late", paused || status.hasChildNodes());
   }
 
   function clock(moment) {
@@ -100,6 +100,7 @@ if (main) {
     waits = Math.max(period, SHARE * (performance.now() - began));
     if (found) show(found);
     else if (status.hasChildNodes()) status.replaceChildren();
+    draw();
     schedule(waits);
   }
 

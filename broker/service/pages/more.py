@@ -6,6 +6,7 @@ from typing import Any, LiteralString
 from broker.service.endpoint import Call
 from broker.service.pages.charts import chart
 from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
+from broker.service.pages.words import label
 from broker.service.problems import Problem
 
 _TREE: LiteralString = """
@@ -17,7 +18,7 @@ _GROUPS: LiteralString = """
     select u.owner_group, u.share, u.target, u.use, u.waiting, u.matched, u.running
       from monitor.group_use u where u.setup = %s order by u.use - u.target desc, u.owner_group collate "C"
 """
-_FIGURES: LiteralString = "select figure, labels, unit, fold, meaning from history.figure order by figure"
+_FIGURES: LiteralString = "select figure, labels, unit, fold, meaning, title from history.figure order by figure"
 _HEALTH: LiteralString = """
     select h.verdict, h.area, h.object, h.value, h.cost, h.remedy from monitor.health h
      order by array_position('{problem,advice,ok}', h.verdict), h.area, h.object
@@ -69,8 +70,10 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     charts = []
     for name, found in zip(names, sampled, strict=True):
         of = figures[name]
-        title = f"{of['meaning'].removesuffix('.')}, by {by_label[name]}"
-        charts.append((name, chart(title, of["unit"], found, of["unit"] == "fraction")))
+        title = f"{of['title']}, by {label(by_label[name])}"
+        charts.append(
+            (name, chart(title, of["unit"], found, of["unit"] == "fraction", stacked=by_label[name] == "reason"))
+        )
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,
         "subjects": subjects, "about": about,

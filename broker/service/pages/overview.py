@@ -1,13 +1,16 @@
-"""The first page of a setup: waiting jobs with their reasons, running jobs, shares, and problems."""
+"""The first page of a setup: alerts, waiting jobs with their reasons, running jobs, shares, and what is wrong."""
 
 from asyncio import gather
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 
+from broker.listed import REASONS
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
-from broker.service.pages.charts import chart
-from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.pages.charts import FIXED, Sampled, chart, spark
+from broker.service.pages.details import SITES, with_trouble
+from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 
 _WAITING: LiteralString = """
     select owner_group, reason, sum(jobs)::bigint as jobs, max(waits + age) as waits, max(age) as age, meaning
@@ -20,39 +23,55 @@ _LEASES: LiteralString = """
 _GROUPS: LiteralString = """
     select owner_group, share, target, use, waiting, matched + running as leases
       from monitor.group_use where setup = %s
-     order by target desc, owner_group collate "C" limit 12
+     order by use - target desc nulls last, owner_group collate "C" limit 8
 """
 _TASKS: LiteralString = """
     select reason, meaning, count(*) as tasks, sum(jobs_left)::bigint as jobs
       from brokerage.task_reason join monitor.reason using (reason) where setup = %s group by reason, meaning
-     order by count(*) desc, reason
+     order by reason in ('waiting', 'throttled'), count(*) desc, reason
 """
 _HEALTH: LiteralString = """
     select verdict, area, object, value, cost, remedy from monitor.health where verdict <> 'ok'
      order by verdict = 'problem' desc, area, object
 """
+_LIMIT: LiteralString = """
+    select l.limit_id, l.site, l.jobs from monitor.site_limit l
+     where l.setup = %s and l.reached order by l.jobs desc nulls last limit 1
+"""
+_CHANGES: LiteralString = """
+    select c.change_id, c.object, c.name, c.before, c.after, coalesce(c.subject, c.role_name) as by, c.at
+      from monitor.change c where c.setup = %s order by c.change_id desc limit 4
+"""
 _CHARTS = (
-    ("Jobs that wait, by reason", "jobs", "jobs_waiting", "reason"),
+    ("Jobs that wait", "jobs", "jobs_waiting", "reason"),
     ("Matches", "jobs a minute", "matches", "owner_group"),
-    ("Ends, by outcome", "jobs a minute", "ends", "outcome"),
+    ("Ends", "jobs a minute", "ends", "outcome"),
+    ("Leases", "jobs", "leases", "state"),
 )
 """Titles and units, and figures by labels."""
 GROUPS = 12
 """Groups that the page shows."""
+_SITES_SHOWN = 6
 
 
 async def overview(call: Call) -> tuple[str, dict[str, Any]]:
-    """Waiting jobs with their reasons, running jobs, shares, and problems."""
+    """Alerts, waiting jobs with their reasons, running jobs, shares, the worst sites, and stuck tasks."""
     setup, since = call.setup, span_of(call)
+    is_operator = call.caller.role.endswith("operator")
     tables = gather(
         table(call, _WAITING, setup),
         table(call, _HEALTH, of_primary=True),
         table(call, _LEASES, setup),
         table(call, _GROUPS, setup),
         table(call, _TASKS, setup),
+        table(call, _LIMIT, setup),
+        table(call, SITES, *[setup] * 6),
+        table(call, FRESHNESS, setup),
+        table(call, _CHANGES, setup) if is_operator else _nothing(),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS])
-    (waiting, health, leases, by_share, tasks), sampled, alerts = await gather(tables, over_time, firing(call))
+    found, sampled, alerts = await gather(tables, over_time, firing(call))
+    waiting, health, leases, by_share, tasks, limits, sites, [fresh], changed = found
     by_group: dict[str, dict[str, int]] = defaultdict(dict)
     by_reason: dict[str, int] = defaultdict(int)
     for row in waiting:
@@ -60,14 +79,51 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         by_reason[row["reason"]] += row["jobs"]
     reasons = sorted(by_reason, key=lambda reason: (-by_reason[reason], reason))
     groups = sorted(by_group, key=lambda group: (-sum(by_group[group].values()), group))
+    ends = _ends(sampled[2])
     return "overview", {
-        "since": since, "spans": list(SPANS),
+        "since": since, "spans": list(SPANS), "fresh": fresh,
         "reasons": reasons, "by_reason": by_reason, "by_group": [(group, by_group[group]) for group in groups[:GROUPS]],
+        "colours": {reason: FIXED.get(reason, 8) for reason in REASONS},
+        "most": max((sum(of.values()) for of in by_group.values()), default=0),
         "meanings": {row["reason"]: row["meaning"] for row in waiting},
         "groups_left": max(0, len(groups) - GROUPS),
         "waiting": sum(by_reason.values()), "oldest": max((row["waits"] for row in waiting), default=None),
         "age": max((row["age"] for row in waiting), default=None),
-        "leases": leases, "groups": by_share, "tasks": tasks, "alerts": alerts,
+        "leases": {row["state"]: row for row in leases}, "groups": by_share, "limit": limits[0] if limits else None,
+        "tasks": [row for row in tasks if row["reason"] not in ("waiting", "throttled")],
+        "others": sum(row["tasks"] for row in tasks if row["reason"] in ("waiting", "throttled")),
+        "alerts": alerts, "sites": with_trouble(sites, alerts)[:_SITES_SHOWN], "sites_in_all": len(sites),
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
-        "charts": [chart(title, unit, found) for (title, unit, _, _), found in zip(_CHARTS, sampled, strict=True)],
+        "ends": ends, "matches": _last(sampled[1]), "changed": changed,
+        "sparks": {name: spark(of, number) for name, of, number in (
+            ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1))},
+        "charts": [
+            (figure, chart(title, unit, of, stacked=by == "reason"))
+            for (title, unit, figure, by), of in zip(_CHARTS[:3], sampled, strict=False)
+        ],
     }  # fmt: skip
+
+
+async def _nothing() -> list[dict[str, Any]]:
+    return []
+
+
+def _last(found: Sampled | None) -> float | None:
+    """The sum of all lines at the end; None if nothing was sampled."""
+    return sum(one.values[-1] for one in found.series) if found else None
+
+
+def _ends(found: Sampled | None) -> Mapping[str, float] | None:
+    """The part of failures among ends: within the last eighth of the span, and in all of it. None without ends."""
+    if found is None:
+        return None
+    of = {one.label: one.values for one in found.series}
+    failed, finished = of.get("failed", []), of.get("finished", [])
+    last = max(1, len(found.spans) // 8)
+    now, usual = _part(failed[-last:], finished[-last:]), _part(failed, finished)
+    return None if now is None or usual is None else {"now": now, "usual": usual}
+
+
+def _part(failed: Sequence[float], finished: Sequence[float]) -> float | None:
+    whole = sum(failed) + sum(finished)
+    return sum(failed) / whole if whole else None

@@ -12,6 +12,7 @@ from broker.service.pages.frame import ADAPTER
 _MEDIA_TYPES = {
     "style.css": "text/css; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
+    "app.js": "text/javascript; charset=utf-8",
     "favicon.svg": "image/svg+xml",
 }
 _HEADERS = {**pages.HEADERS, "Cache-Control": "max-age=300"}

@@ -2,22 +2,27 @@
 the time of a page."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from numbers import Number
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from broker.service.pages.words import shown
+from broker.service.pages.words import badge, shown, when
 from broker.visible import visible
+from broker.words import BADGES
 
 _WIDE = 60
 """Characters of a text that has a wide column."""
 
 _MARK = Markup(
-    '<td class="mark{of}" title="{title}"><span aria-hidden="true">{}</span><span class="hidden">{}</span></td>'
+    '<td class="mark {of}" title="{title}"><span aria-hidden="true">{}</span><span class="sr">{}</span></td>'
 )
+_PASS = Markup('<td class="mark pass"><span aria-hidden="true">✓</span><span class="sr">accepts</span></td>')
 _NO_MARK = Markup('<td class="mark"></td>')
+_BADGED = frozenset(("status", "state", "reason", "verdict", "severity", "event", "outcome", "to_status"))
+"""Columns whose words are badges."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -28,7 +33,7 @@ def cell(value: Any, link: str | None, base: str) -> Markup:
         return Markup()
     if link:
         return Markup(f'<a href="{escape(base + link.format(quote(str(value))))}">{escape(visible(str(value)))}</a>')
-    return escape(visible(shown(value)))
+    return when(value) if isinstance(value, datetime) else escape(visible(shown(value)))
 
 
 def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
@@ -39,23 +44,28 @@ def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
 def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base: str) -> Markup:
     """The rows of a table, with a cell for each heading."""
     columns = [(name, links.get(name), name in links) for name in headings]
+    first = next(iter(headings), None)
     parts: list[str] = []
     for row in rows:
         parts.append("<tr>\n")
         for name, link, leads in columns:
             value = row[name]
-            of = () if value is None else (value,)
-            parts.append(f"<td{_side(of, leads)}>{cell(value, link, base)}</td>\n")
+            text = badge(value) if name in _BADGED and value in BADGES else cell(value, link, base)
+            if name == first:
+                parts.append(f'<th scope="row">{text}</th>\n')
+            else:
+                parts.append(f"<td{_side(() if value is None else (value,), leads)}>{text}</td>\n")
         parts.append("</tr>\n")
     return Markup("".join(parts))
 
 
-def marks(rules: Sequence[str], rejected: Mapping[str, str], first: str | None) -> Markup:
-    """The cells of a queue: a mark at each rule that rejects the queue, with the words of the rule."""
+def marks(rules: Sequence[str], rejected: Mapping[str, str], first: str | None, is_whole: bool = True) -> Markup:
+    """The cells of a queue: a mark at each rule that rejects the queue, with the words of the rule. is_whole: a rule
+    without words accepts the queue."""
     return Markup("").join(
         _MARK.format("●" if rule == first else "○", visible(rejected[rule]) or "rejects",
-                     of=" first" if rule == first else "", title=visible(rejected[rule]))
-        if rule in rejected else _NO_MARK
+                     of="first" if rule == first else "also", title=visible(rejected[rule]))
+        if rule in rejected else _PASS if is_whole else _NO_MARK
         for rule in rules
     )  # fmt: skip
 

@@ -1,11 +1,12 @@
 """The page of a task: a matrix of queues and rules shows why its jobs go or do not go to a queue."""
 
 from asyncio import gather
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 from urllib.parse import urlencode
 
+from broker.listed import JOB_STATUSES
 from broker.service import searches
 from broker.service.endpoint import Call
 from broker.service.pages.details import one
@@ -15,6 +16,10 @@ from broker.service.problems import Problem
 _REASONS: LiteralString = """
     select w.reason, w.jobs, w.meaning from monitor.waiting_task w where w.setup = %s and w.task_id = %s
      order by w.jobs desc
+"""
+_STATES: LiteralString = """
+    select j.status, count(*) as jobs from monitor.brokered_job j
+     where j.setup = %s and j.task_id = %s group by j.status
 """
 _WHERE: LiteralString = """
     select j.queue, j.status, count(*) as jobs from monitor.brokered_job j
@@ -51,6 +56,14 @@ _OBSTACLES: LiteralString = """
     select o.rule, o.rejects, o.fails, o.opens, o.example from brokerage.obstacles(%s, %s) o
 """
 _DIGITS = 19  # digits of the largest numbers
+_NEVER = "not candidate"
+_ORDER = ("finished", "running", "starting", "waiting", "held", "failed", "closed", "open")
+_COLOURS = {
+    "finished": "finished", "running": "running", "merging": "running", "transferring": "running",
+    "starting": "starting", "sent": "starting", "holding": "running", "failed": "failed", "cancelled": "closed",
+    "closed": "closed", "held": "held", "throttled": "held",
+}  # fmt: skip
+"""The class of the colour of a status."""
 QUEUES = 200
 """Maximal number of rows of the matrix."""
 
@@ -58,13 +71,14 @@ QUEUES = 200
 async def task(call: Call) -> tuple[str, dict[str, Any]]:
     """A task: its jobs, the reasons why they wait, the stored decision, and on demand the present decision."""
     setup, number = call.setup, call.number("task_id")
-    found, runs, reasons, where, failures, use = await gather(
+    found, runs, reasons, where, failures, use, states = await gather(
         searches.row(call, "tasks", number),
         table(call, _RUNS, setup, number, _named(call), setup, number),
         table(call, _REASONS, setup, number),
         table(call, _WHERE, setup, number),
         table(call, _FAILURES, setup, number),
         table(call, _USE, setup, number),
+        table(call, _STATES, setup, number),
     )
     known = one(found, "task", number)
     shown = _chosen(call, runs)
@@ -76,8 +90,12 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         obstacles = await table(call, _OBSTACLES, setup, number)
     elif shown:
         rows = await table(call, _STORED, setup, number, shown["run_id"])
-    queues = nearest(rows, known["nucleus"])
+    places = [row for row in rows if row["queue"] is not None]
+    queues = nearest([row for row in places if row["verdict"] != _NEVER], known["nucleus"])
+    waits = known["reason"] if known["reason"] and known["jobs_left"] else None
     return "task", {
+        "waits": waits, "why": sentence_of(known, places) if waits else None, "states": states_of(states, known),
+        "never": folded(places),
         "asked": urlencode({"tasks": number, "algorithm": known["algorithm"]}),
         "task": known, "runs": runs, "shown": shown, "now": now, "obstacles": obstacles,
         "whole": [row for row in rows if row["queue"] is None],
@@ -102,6 +120,59 @@ def _named(call: Call) -> int:
     """The number of the run that the address names, or one that no run has."""
     wanted = call.request.query_params.get("run", "")
     return int(wanted) if wanted.isdecimal() and len(wanted) < _DIGITS else 0
+
+
+def states_of(rows: Sequence[Mapping[str, Any]], task: Mapping[str, Any]) -> list[tuple[str, str, int, str]]:
+    """The jobs of a task by state: words, the status of their list, the number, and the class of their colour."""
+    of = {row["status"]: row["jobs"] for row in rows}
+    found = [(status, status, of[status], _COLOURS.get(status, "waiting")) for status in JOB_STATUSES if of.get(status)]
+    found.sort(key=lambda one: _ORDER.index(one[3]))
+    return found + ([("not assigned", "", task["jobs_left"], "open")] if task["jobs_left"] else [])
+
+
+def folded(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The queues that were never candidates, by what kept them out."""
+    of: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["verdict"] == _NEVER:
+            of[row["reason"] or row["rule"] or "not in the list"].append(row["queue"])
+    return sorted(of.items(), key=lambda one: -len(one[1]))
+
+
+def sentence_of(task: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Why no queue takes a task, from its decision: what kept queues out of the list, and the two rules that reject the
+    most of the others. Without a decision it is the stored reason."""
+    never, rejected = folded(rows), [row for row in rows if row["verdict"] == "rejected"]
+    taken = [row for row in rows if row["verdict"] == "candidate"]
+    if not rejected or taken:
+        return str(task["why"] or "")
+    noun = "nucleus" if task["algorithm"] == "production_task" else "queue"
+    parts = []
+    if never:
+        parts.append(f"{_count(sum(len(names) for _, names in never), noun)} never {_were(never)} ({never[0][0]})")
+    by_rule = Counter(row["rule"] for row in rejected).most_common(2)
+    said = [f"{number} by {rule}{_example(rejected, rule)}" for rule, number in by_rule]
+    left = len(rejected) - sum(number for _, number in by_rule)
+    said += [f"{left} by other rules"] if left else []
+    parts.append(
+        f"of {'the other ' if never else ''}{_count(len(rejected), noun)}, {', '.join(said[:-1])}"
+        f"{' and ' if len(said) > 1 else ''}{said[-1]} {'is' if len(rejected) == 1 else 'are'} rejected"
+    )
+    return "; ".join(parts)
+
+
+def _were(never: Sequence[tuple[str, list[str]]]) -> str:
+    return "was a candidate" if sum(len(names) for _, names in never) == 1 else "were candidates"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else 'nuclei' if noun == 'nucleus' else noun + 's'}"
+
+
+def _example(rows: Sequence[Mapping[str, Any]], rule: str | None) -> str:
+    """What the rule says about the first queue that it rejects."""
+    words = next((row["reason"] for row in rows if row["rule"] == rule and row["reason"]), "")
+    return f" ({words})" if words else ""
 
 
 def nearest(rows: Sequence[dict[str, Any]], nucleus: str | None) -> list[dict[str, Any]]:

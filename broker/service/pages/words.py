@@ -3,11 +3,18 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from itertools import pairwise
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
+from broker.visible import visible
+from broker.words import BADGES, REASONS
+
+_AT_END = 14  # characters of a name at the end of a line of a chart
+_LABELS = {"owner_group": "group", "gshare": "share", "grid_ce": "CE"}
 _UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d"), (float("inf"), ""))
 
 
@@ -25,6 +32,58 @@ def span(value: timedelta | float | None) -> str:
 def moment(value: datetime | None) -> str:
     """A moment, UTC, to the second."""
     return "" if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def when(value: datetime | None) -> Markup:
+    """A moment, UTC, as short as it can be: 11:40 today, 27 Mar 14:10 before. The whole moment is its title."""
+    if value is None:
+        return Markup()
+    at, now = value.astimezone(UTC), datetime.now(UTC)
+    form = "%H:%M" if at.date() == now.date() else "%-d %b %H:%M" if at.year == now.year else "%-d %b %Y %H:%M"
+    whole = moment(value)
+    return Markup('<time datetime="{}Z" title="{} UTC">{}</time>').format(
+        whole.replace(" ", "T"), whole, at.strftime(form)
+    )
+
+
+def badge(word: str | None, words: str | None = None) -> Markup:
+    """A status or a reason as a badge, whose title is the word of the data. words: the text in place of the usual."""
+    if not word:
+        return Markup()
+    text = visible(words or REASONS.get(word, word))
+    title = Markup("") if text == word else Markup(' title="{}"').format(visible(word))
+    return Markup('<span class="badge{}"{}>{}</span>').format(
+        Markup(f" {BADGES[word]}" if word in BADGES else ""), title, text
+    )
+
+
+def reason(word: str) -> str:
+    """The words of a reason."""
+    return REASONS.get(word, word)
+
+
+def at_end(name: str) -> str:
+    """A name at the end of a line of a chart."""
+    text = REASONS.get(name, name)
+    return text if len(text) <= _AT_END else f"{text[: _AT_END - 1]}…"
+
+
+def label(name: str) -> str:
+    """A label of figures, as it is read: owner_group is "group"."""
+    return _LABELS.get(name, name.replace("_", " "))
+
+
+def sentence(text: str) -> str:
+    """A text with a capital letter and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def refusal(status: int) -> str:
+    """What a refusal is about, as a heading."""
+    return {404: "Not found", 403: "Not allowed", 409: "Not possible now", 422: "Not understood"}.get(
+        status, HTTPStatus(status).phrase
+    )
 
 
 def number(value: float | None) -> str:
@@ -61,6 +120,8 @@ def shown(value: Any) -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown,
+    "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown, "when": when,
+    "badge": badge, "reason": reason, "at_end": at_end, "label": label, "sentence": sentence,
+    "lower_first": lambda text: text[:1].lower() + text[1:] if text[1:2].islower() else text,
 }  # fmt: skip
 """Functions that templates call."""
