@@ -181,6 +181,17 @@ first_job = Table(
     comment="The first waiting job of each open TaskQueue, by its id: nearly always the one that waits longest.",
 )
 
+function_time = Table(
+    "function_time", metadata,
+    Column("schema", Text, comment="Schema."),
+    Column("function", Text, comment="Function."),
+    Column("calls", BigInteger, comment="Number of calls."),
+    Column("mean_ms", Numeric, comment="Mean duration of a call (ms), with the functions that it calls."),
+    Column("self_ms", Numeric, comment="Mean duration of a call (ms), without the functions that it calls."),
+    Column("total_s", Numeric, comment="Duration of all calls (s), with the functions that they call."),
+    comment="Time of functions since the statistics were reset (pg_stat_reset): order by total_s desc. It is empty unless track_functions is pl or all. A function that is inlined into its caller is not counted.",
+)
+
 general_config = Table(
     "general_config", metadata,
     Column("app", Text, comment="jedi or pandaserver."),
@@ -729,6 +740,18 @@ profile_rule = Table(
     comment="Changes that your own profiles make: one row for each rule that a profile adds or changes; null = as in the profile that it is based on. brokerage.rule_in_force has the result.",
 )
 
+public_function = Table(
+    "public_function", metadata,
+    Column("schema", Text, comment="Schema."),
+    Column("name", Text, comment="Name."),
+    Column("kind", Text, comment="Kind: function or procedure."),
+    Column("roles", ARRAY(Text), comment="Roles that may call it: agent, submitter, operator, viewer, service."),
+    Column("arguments", Text, comment="Arguments with their types."),
+    Column("result", Text, comment="Type of the result; null for a procedure."),
+    Column("meaning", Text, comment="First sentence of its comment."),
+    comment="Functions and procedures that logins may call, by the roles that may: all others are inner ones. sql/roles.sql grants them.",
+)
+
 quarantine = Table(
     "quarantine", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -815,6 +838,22 @@ retry_rule = Table(
     Column("less_input", Boolean, comment="Whether the task makes its next parts smaller."),
     Column("passive", Boolean, comment="Whether the rule decides nothing, and the history only notes that it would have decided."),
     comment="Retry rules (taskqueue.set_retry_rules). The first row by position that fits a failed end and is not passive decides; a failed job that no rule fits ends.",
+)
+
+rule = Table(
+    "rule", metadata,
+    Column("profile", Text, comment="Profile (monitor.profile)."),
+    Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
+    Column("position", Double, comment="Order within the algorithm."),
+    Column("rule", Text, comment="Rule id."),
+    Column("kind", Text, comment="task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: rejects a queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: decides whether a task without a queue is decided once more; weight: a factor; choice: keeps the best; distribution: a number by which jobs are distributed; pending: the time until a task without a queue is tried again; fact: the function or view that prepares a fact."),
+    Column("enabled", Boolean, comment="Whether the rule applies."),
+    Column("parameters", JSONB, comment="Parameters of the function. as: the rule id that decisions name instead. A choice has best, the number of queues that it keeps; a task rule has status, throttled or failed; a pending rule has wait, an interval, also by priority."),
+    Column("criteria", Text, comment="PanDA's criteria tag, such as -status; null if there is none, or if reasons begin with a tag of their own."),
+    Column("meaning", Text, comment="Comment of the function; null for a choice by weight."),
+    Column("function", Text, comment="Function that decides; null for a choice by weight."),
+    Column("source", Text, comment="Page and heading that describe the rule, relative to sql/brokerage; or the name of its owner."),
+    comment="The rules of each profile, with those that it has from the profile on which it is based: order by position. `broker rules` prints them.",
 )
 
 run = Table(
@@ -957,6 +996,19 @@ snapshot_holder = Table(
     Column("detail", Text, comment="State of the session, owner of the transaction, or state of the slot."),
     Column("remedy", Text, comment="How to end the snapshot."),
     comment="Holders of snapshots that keep deleted rows from being cleaned: sessions, prepared transactions, replication slots and standbys. monitor.health judges them.",
+)
+
+table_size = Table(
+    "table_size", metadata,
+    Column("schema", Text, comment="Schema."),
+    Column("table", Text, comment="Table."),
+    Column("partitions", BigInteger, comment="Number of partitions; null = the table has none."),
+    Column("rows", BigInteger, comment="Number of rows, as the statistics of the server estimate it."),
+    Column("dead", BigInteger, comment="Number of dead rows that a vacuum has not removed yet (estimate)."),
+    Column("size", Text, comment="Size of the table, with its long values."),
+    Column("indexes", Text, comment="Size of its indexes."),
+    Column("bytes", BigInteger, comment="Size of the table and its indexes (bytes)."),
+    comment="Sizes of the tables, with their partitions: order by bytes desc.",
 )
 
 task = Table(

@@ -43,6 +43,9 @@ max_parallel_workers_per_gather = 0
 autovacuum_naptime = 10s
 autovacuum_vacuum_cost_delay = 0
 
+# monitor.function_time shows which functions take the time; a match takes no longer.
+track_functions = pl
+
 # Errors of single statements are not logged: an agent that repeats a refused call must not fill the disk.
 log_min_messages = log
 log_checkpoints = off

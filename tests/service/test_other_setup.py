@@ -30,10 +30,10 @@ OF_THE_INSTALLATION = {  # without a column setup
     "resource.config_key", "taskqueue.description_key", "taskqueue.requirement_key", "taskqueue.shipped_error",
 } | {
     f"monitor.{name}" for name in (
-        "general_config",
+        "function_time", "general_config",
         "health", "health_clock", "health_history", "health_loop", "health_profile", "health_session",
         "health_setting", "health_snapshot", "health_standby", "health_table", "health_work", "profile",
-        "profile_rule", "reason", "shard", "snapshot_holder", "transition",
+        "profile_rule", "public_function", "reason", "rule", "shard", "snapshot_holder", "table_size", "transition",
     )
 }  # fmt: skip
 MAY_BE_EMPTY = {  # invariants, views that are not filled here, and a sample
@@ -104,37 +104,37 @@ def test_each_view_shows_the_bound_setup_alone(db: Db, service_dsn: str, filled:
 def test_no_view_of_the_installation_names_another_setup_or_its_errors(db: Db, service_dsn: str, jobs: Jobs) -> None:
     """Another setup has a finding of each kind, and the loops of all setups have its errors and its host."""
     jobs(1)
-    q = Calls(db, "secret")
+    q = Calls(db, "hidden_one")
     q.insert(1)
-    db.execute("select taskqueue.cancel_job('secret', 1)")
+    db.execute("select taskqueue.cancel_job('hidden_one', 1)")
     q.insert_many(range(2, 5))
     q.match()
     db.execute("update taskqueue.lease set matched_at = now() + interval '1 hour'")
-    db.execute("create role secret_agent login")
+    db.execute("create role hidden_one_agent login")
     try:
-        db.execute("select resource.set_identity('secret', 'secret_agent')")
-        beat = {"name": "watchdog", "period": 5, "began": 1, "ended": 0, "errors": {"secret": "secret text"}}
-        db.execute("select lifecycle.lead(null, gen_random_uuid(), 'secret host', '1 minute', %s)", [Jsonb([beat])])
+        db.execute("select resource.set_identity('hidden_one', 'hidden_one_agent')")
+        beat = {"name": "watchdog", "period": 5, "began": 1, "ended": 0, "errors": {"hidden_one": "hidden_one text"}}
+        db.execute("select lifecycle.lead(null, gen_random_uuid(), 'hidden_one host', '1 minute', %s)", [Jsonb([beat])])
         db.execute("select brokerage.set_profile('mine', 'documented')")
         rule = {"kind": "row rule", "function": "brokerage.rule_memory", "position": 5}
         db.execute("select brokerage.set_rule('mine', 'own', %s)", [Jsonb(rule)])
-        db.execute("select brokerage.set_settings('secret', '{\"profile\": \"mine\"}')")
+        db.execute("select brokerage.set_settings('hidden_one', '{\"profile\": \"mine\"}')")
         db.execute("update brokerage.profile_rule set function = 'brokerage.is_gone'")
         with psycopg.connect(service_dsn) as connection:
             for name in OF_THE_INSTALLATION | {"monitor.loop"}:
                 rows = db.execute(f"select v::text from {name} v".encode()).fetchall()
                 if name in ("monitor.health", "monitor.health_loop", "monitor.health_work", "monitor.health_profile"):
-                    assert "secret" in str(rows), name
+                    assert "hidden_one" in str(rows), name
                 for role in ("broker_viewer", "broker_operator"):
                     connection.execute(ACT_AS, [role, SETUP])
                     found = connection.execute(f"select v::text from {name} v".encode()).fetchall()
-                    assert "secret" not in str(found), name
+                    assert "hidden_one" not in str(found), name
                     connection.rollback()
-            connection.execute(ACT_AS, ["broker_viewer", "secret"])
+            connection.execute(ACT_AS, ["broker_viewer", "hidden_one"])
             (error,) = connection.execute("select error from monitor.loop where name = 'watchdog'").fetchone() or ("",)
-            assert error == "secret text"
+            assert error == "hidden_one text"
     finally:
-        db.execute("drop role secret_agent")
+        db.execute("drop role hidden_one_agent")
 
 
 def test_another_login_cannot_bind_itself_to_a_setup(db: Db, connect: Callable[..., Db], filled: None) -> None:
