@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli.shared import output
-from broker.cli.shared.common import Json
+from broker.cli.shared.common import Json, LogFormat
 from broker.cli.shared.done import report
 from broker.cli.shared.options import options
 from broker.cli.shared.session import session, take_away
@@ -40,7 +40,7 @@ def run(
     without: Annotated[
         list[str] | None, typer.Option(metavar="LOOP", help="Leave a loop out; repeat it for several.")
     ] = None,
-    log_format: Annotated[str, typer.Option(metavar="FORMAT", help="Log lines as text, or as json.")] = "text",
+    log_format: LogFormat = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings and errors only.")] = False,
 ) -> None:
     """Run all loops until SIGTERM or Ctrl-C: counts, timeouts, samples, alerts, and the brokers.
@@ -52,8 +52,6 @@ def run(
     from broker.operate.runner import Runner
 
     loops = _wanted(only or [], without or [], every or [])
-    if log_format not in ("text", "json"):
-        raise typer.BadParameter(f"{log_format} is neither text nor json", param_hint="--log-format")
     with _logging(as_json=log_format == "json", quiet=quiet):
         runners = [Runner(opener, loops, setup, shard=shard) for shard, opener in _openers(setup)]
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 import logging
+import traceback
 from typing import Any
 
 from broker.visible import visible
@@ -14,7 +15,7 @@ def _at(record: logging.LogRecord) -> str:
 
 
 def _parts(record: logging.LogRecord) -> dict[str, Any]:
-    about = {name: getattr(record, name, None) for name in ("loop", "setup")}
+    about = {name: getattr(record, name) for name in ("loop", "setup") if hasattr(record, name)}
     if getattr(record, "shard", None) is not None:
         about["shard"] = getattr(record, "shard", None)
     return about | dict(getattr(record, "figures", {}))
@@ -27,10 +28,11 @@ class TextLines(logging.Formatter):
         """One line."""
         parts = _parts(record)
         shard = parts.pop("shard", None)
-        named = [str(value) for name in ("loop", "setup") if (value := parts.pop(name)) is not None]
+        named = [str(value) for name in ("loop", "setup") if (value := parts.pop(name, None)) is not None]
         about = " ".join([*([f"[{shard}]"] if shard else []), *named])
         text = ", ".join([record.getMessage(), *(f"{name} {value}" for name, value in parts.items())])
-        return visible(f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}")
+        line = visible(f"{_at(record)} {record.levelname} {f'{about}: ' if about else ''}{text}")
+        return "\n".join([line, *_trace(record)])
 
 
 class JsonLines(logging.Formatter):
@@ -39,4 +41,13 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
         head = {"time": _at(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        for text in _trace(record):
+            head["trace"] = text
         return json.dumps({**_parts(record), **head}, ensure_ascii=False, default=str)
+
+
+def _trace(record: logging.LogRecord) -> list[str]:
+    """The traceback of an error, if there is one. Its words may be those of callers."""
+    if not record.exc_info:
+        return []
+    return [visible("".join(traceback.format_exception(*record.exc_info)).rstrip(), "\n")]

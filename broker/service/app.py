@@ -4,6 +4,7 @@ a refusal. The route of a path is cached, since agents call few paths, often.
 """
 
 import asyncio
+import re
 import signal
 import threading
 import time
@@ -13,6 +14,7 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from types import FrameType
 from typing import Any
+from uuid import uuid4
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import ClientDisconnect
@@ -23,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from broker.service import metrics, pages
 from broker.service.endpoint import Endpoint, Request
 from broker.service.endpoints import ENDPOINTS
-from broker.service.problems import Problem, of_error
+from broker.service.problems import LOG, Problem, of_error
 from broker.service.settings import Settings, taken_over
 from broker.service.worker import Worker
 
@@ -31,6 +33,7 @@ _NO_ROUTE = "-"
 _PATHS_KEPT = 256
 _EVERYWHERE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 """Headers of every answer that does not set them: it may hold a secret, or what only its caller may see."""
+_REQUEST_ID = re.compile(r"[\w.:/+=-]{1,100}", re.ASCII)
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -79,7 +82,10 @@ class _Path:
             response = one.refusal(Problem(400, "the body ended early"))
         except Exception as error:
             response = one.refusal(of_error(error))
-        self._worker.metrics.request(one.method, one.path, response.status_code, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        self._worker.metrics.request(one.method, one.path, response.status_code, seconds)
+        if self._worker.settings.log_requests:
+            _log(scope, one.path, response, seconds)
         await _guarded(response)(scope, receive, send)
 
 
@@ -151,6 +157,17 @@ def _end(
 ) -> None:
     loop.call_soon_threadsafe(act)
     then(number, frame)
+
+
+def _log(scope: Scope, path: str, response: Response, seconds: float) -> None:
+    """Write a line about a request, with the id that a proxy gave it, or a new one. The answer names the id."""
+    given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    number = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+    response.headers["X-Request-Id"] = number
+    setup, caller = scope.get("broker.caller", (None, None))
+    figures = {"request": number, "method": scope["method"], "path": path, "caller": caller,
+               "status": response.status_code, "ms": round(1000 * seconds, 1)}  # fmt: skip
+    LOG.info("request", extra={"setup": setup, "figures": figures})
 
 
 def _no_endpoint(worker: Worker, scope: Scope, answer: Response) -> Response:

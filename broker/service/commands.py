@@ -107,6 +107,10 @@ def serve(
             help="Seconds: read on the primary while the standby is further behind; by default BROKER_READ_LAG.",
         ),
     ] = 10,
+    log_format: common.LogFormat = "text",
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Log a line for each request: its id, caller, path, status and time.")
+    ] = False,
 ) -> None:
     """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit and explain, for callers with tokens.
 
@@ -150,7 +154,8 @@ def serve(
         raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
     settings = Settings(
         dsn=_dsn(setup, listens, reads=read is not None), read_dsn=_read_dsn(read), read_lag=read_lag,
-        prepare=options.prepare, issuers=issuers, audience=audience, setup=setup,
+        prepare=options.prepare, issuers=issuers, audience=audience, setup=setup, log_format=log_format,
+        log_requests=log_requests,
         workers=workers, rate=rate, connections=connections, behind_proxy=behind_proxy,
         x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()), url=url, login=person,
     )  # fmt: skip

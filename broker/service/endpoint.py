@@ -106,6 +106,7 @@ class Call:
         """Identify the caller, and check its rate. csrf: the token that a form shows beside a cookie."""
         self._csrf = csrf
         self._caller = await self._look_up(setup)
+        self.request.scope["broker.caller"] = (setup, self._caller.subject.name)  # for the line of the log
         if self.request.method != "GET":
             self.request.parts.check = self.require_credential
         if self.worker.rate:

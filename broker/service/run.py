@@ -1,23 +1,21 @@
 """Runs the workers of the service until SIGTERM or SIGINT. Requests under way get their answers first."""
 
 import copy
-import logging
 import os
 import resource
 import signal
 import sys
 import tempfile
-import traceback
 from contextlib import nullcontext
 from typing import Any
 
 import uvicorn
 from uvicorn.config import LOGGING_CONFIG
 
+from broker.operate.log import JsonLines, TextLines
 from broker.service import metrics
 from broker.service.protocol import BoundedProtocol
 from broker.service.settings import Settings, hand_over
-from broker.visible import visible
 
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
 _LAST_ANSWERS = 20  # seconds that running requests have when the service stops
@@ -42,8 +40,8 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
         uvicorn.run(
             "broker.service.app:create", factory=True, host=host, port=port, **HTTP, workers=settings.workers,
             ssl_certfile=tls_cert, ssl_keyfile=tls_key, lifespan="on", access_log=False, proxy_headers=False,
-            server_header=False, use_colors=sys.stderr.isatty(), timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_LAST_ANSWERS, backlog=_BACKLOG, log_config=_logging(),
+            server_header=False, timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_LAST_ANSWERS, backlog=_BACKLOG, log_config=_logging(settings.log_format),
         )  # fmt: skip
 
 
@@ -51,24 +49,10 @@ def _end(*_: object) -> None:
     sys.exit(0)
 
 
-class Visible(logging.Filter):
-    """Has words of callers act on no reader of the log."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Change a record, and keep it."""
-        if not hasattr(record, "color_message"):  # uvicorn's own words
-            record.msg, record.args = visible(record.getMessage()), None
-        if record.exc_info:
-            record.exc_text = visible("".join(traceback.format_exception(*record.exc_info)).rstrip(), "\n")
-        return True
-
-
-def _logging() -> dict[str, Any]:
-    """uvicorn's logging, with a time and with the lines of the service."""
+def _logging(log_format: str) -> dict[str, Any]:
+    """uvicorn's logging in the form of all programs, and that of the service."""
     found: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
-    found["formatters"]["default"]["fmt"] = "%(asctime)s %(levelprefix)s %(message)s"
-    found["filters"] = {"visible": {"()": Visible}}
-    found["handlers"]["default"]["filters"] = ["visible"]
+    found["formatters"]["default"] = {"()": JsonLines if log_format == "json" else TextLines}
     for name, level in _LOGGERS.items():
         found["loggers"][name] = {"handlers": ["default"], "level": level, "propagate": False}
     return found

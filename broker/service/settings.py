@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     None = no such proxy. x509_ca: the file with the authorities of these certificates; None = the proxy has verified
     them. url: the URL by which browsers find the service, without a path; None = not known, and a proxy does TLS.
     login: the provider with which people log in; None = only tickets. body_limit: bytes of a body; some endpoints take
-    a multiple of it.
+    a multiple of it. log_format: text, or json for an object a line. log_requests: a line for each request.
     """
 
     dsn: str
@@ -51,6 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None = None
     login: Login | None = None
     body_limit: int = 2**20
+    log_format: str = "text"
+    log_requests: bool = False
 
 
 def hand_over(settings: Settings) -> None:

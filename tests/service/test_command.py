@@ -133,6 +133,29 @@ def test_a_given_dsn_is_the_login_of_the_service(serve: Serve, service_dsn: str,
     assert running.stop() == 0
 
 
+def test_lines_of_the_log_are_objects_with_the_id_of_each_request(serve: Serve, service_dsn: str, token: Token) -> None:
+    """The id is that of the proxy, if it is one; a caller's words are data, and secrets are not there."""
+    shown = token("agent", "p\u202eilot")
+    program = serve("--log-format", "json", "--log-requests", "--dsn", service_dsn)
+    ids = [{"X-Request-Id": "from-the-proxy-1"}, {"X-Request-Id": 'x"} {"y'}, {}]
+    answers = [httpx.post(f"{program.url}{BASE}/match", json=WANTED, headers=bearer(shown) | one) for one in ids]
+    refused = httpx.get(f"{program.url}/setups/default/jobs?status=%0Anonsense")
+    assert program.stop() == 0
+    lines = [json.loads(line) for line in "".join(program.lines).splitlines()]
+    assert all({"time", "level", "message"} <= line.keys() for line in lines)
+    asked = [line for line in lines if line["message"] == "request"]
+    assert [line["request"] for line in asked] == [answer.headers["x-request-id"] for answer in [*answers, refused]]
+    assert asked[0]["request"] == "from-the-proxy-1"
+    assert re.fullmatch("[0-9a-f]{32}", asked[1]["request"])
+    assert [(line["method"], line["path"], line["status"]) for line in asked[:3]] == [
+        ("POST", "/api/v1/setups/{setup}/match", 204)
+    ] * 3
+    assert (asked[0]["setup"], asked[3].get("caller")) == ("default", None)
+    assert asked[0]["caller"]
+    assert all(0 < line["ms"] < 60_000 for line in asked)
+    assert shown not in str(lines)
+
+
 def test_another_login_is_refused(dsn: str, db: Db) -> None:
     """Otherwise the owner of a token would not count: a submitter could cancel the jobs of everybody."""
     refused = invoke(["--dsn", dsn, "serve", "--bind", "127.0.0.1:0"])

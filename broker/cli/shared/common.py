@@ -39,6 +39,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 """The type of a command's parameter `as_json: Json = False`."""
 
 
+def _known_format(value: str) -> str:
+    if value not in ("text", "json"):
+        raise typer.BadParameter(f"{value} is neither text nor json", param_hint="--log-format")
+    return value
+
+
+LogFormat = Annotated[
+    str, typer.Option(metavar="FORMAT", help="Log lines as text, or as json.", callback=_known_format)
+]
+"""The type of a command's parameter `log_format: LogFormat = "text"`."""
+
+
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Show on a terminal that a step of seconds or minutes is running; show nothing in a pipe or with --json."""
