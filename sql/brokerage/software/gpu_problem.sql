@@ -1,5 +1,6 @@
 -- software-check.md, Hardware: GPU requirements of panda2026 are compared with the GPUs that monitoring or pilots saw
--- on the worker nodes. A property that a pilot does not state is not known, so it is not compared.
+-- on the worker nodes. A property that a pilot does not state is not known, so it is not compared; if no GPU states it,
+-- the requirement cannot be checked, and the queue is rejected.
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
 language sql stable as $$
   select case
@@ -11,14 +12,19 @@ language sql stable as $$
     when w.excluded and (s.has_model or s.seen = 0)
     then format('a gpu other than %s is wanted, %s', w.model,
                 case s.seen when 0 then 'none was seen' else 'one was seen' end)
+    when w.excluded and not s.states_model
+    then format('a gpu other than %s is wanted, and no gpu seen states its model', w.model)
     when w.model <> '*' and not w.excluded and not s.has_model then format('no gpu of model %s was seen', w.model)
     when p_gpu ->> 'microarchitecture' is not null and not s.has_architecture
     then format('no gpu of microarchitecture %s was seen', p_gpu ->> 'microarchitecture')
-    when p_gpu ->> 'vram' is not null and not s.has_vram then format('not all gpus seen have vram %s', p_gpu ->> 'vram')
-    when p_gpu ->> 'version' is not null and not s.has_version
-    then format('not all gpus seen have version %s', p_gpu ->> 'version')
-    when p_gpu ->> 'driver_version' is not null and not s.has_driver
-    then format('not all gpus seen have driver version %s', p_gpu ->> 'driver_version')
+    else (select case when s.seen = 0 then 'no gpu was seen'
+                      when k.fit is null then format('no gpu seen states its %s', k.words)
+                      else format('not all gpus seen have %s %s', k.words, p_gpu ->> k.key) end
+            from (values (1, 'vram', 'vram', s.fit_vram), (2, 'version', 'version', s.fit_version),
+                         (3, 'driver_version', 'driver version', s.fit_driver)) k(number, key, words, fit)
+           where p_gpu ->> k.key is not null and k.fit is not true
+           order by k.number
+           limit 1)
   end
     from (select coalesce(p_gpu ->> 'vendor', '*'),
                  coalesce(case when jsonb_typeof(p_gpu -> 'model') = 'object' then p_gpu #>> '{model,pattern}'
@@ -35,13 +41,14 @@ language sql stable as $$
                   case when w.model <> '*' and resource.pattern_problem(w.model) is null
                        then g.model ~* ('^(?:' || w.model || ')') end),
                          false),
+                bool_or(not g.by_pilot or g.model is not null),
                 coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),
-                coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram'))
-                           filter (where not g.by_pilot or g.vram is not null), false),
-                coalesce(bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version'))
-                           filter (where not g.by_pilot or g.framework_version is not null), false),
-                coalesce(bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version'))
-                           filter (where not g.by_pilot or g.driver_version is not null), false)
+                bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram'))
+                  filter (where not g.by_pilot or g.vram is not null),
+                bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version'))
+                  filter (where not g.by_pilot or g.framework_version is not null),
+                bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version'))
+                  filter (where not g.by_pilot or g.driver_version is not null)
            from (select m.vendor, m.model, m.architecture, m.vram, m.framework_version, m.driver_version,
                         false as by_pilot
                    from resource.worker_gpu m
@@ -51,8 +58,8 @@ language sql stable as $$
                  select p.vendor, p.model, p.architecture, p.vram, p.framework_version, p.driver_version, true
                    from resource.pilot_gpu p
                   where p.setup = p_setup
-                    and p.queue = p_queue) g) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version,
-                                                 has_driver)
+                    and p.queue = p_queue) g) s(seen, has_vendor, has_model, states_model, has_architecture, fit_vram,
+                                                 fit_version, fit_driver)
 $$;
 
 comment on function brokerage.gpu_problem(text, text, jsonb) is

@@ -414,11 +414,37 @@ def test_gpus_are_compared_as_the_code_of_panda_does(
     assert _gpu_problem(rows, gpu, seen[by_pilots:], seen[:by_pilots]) == expected
 
 
-@pytest.mark.parametrize(("monitored", "expected"), [([A100], None), ([], "not all gpus seen have version >=12")])
-def test_a_property_that_a_pilot_does_not_state_is_not_compared(
-    rows: Rows, monitored: list[tuple[Any, ...]], expected: str | None
+# What a requirement on each property of a GPU says of queues where no GPU states the property.
+UNSTATED = [
+    ("nvidia", "vendor", "no gpu of vendor nvidia was seen"), ("*-a100", "model", "no gpu of model a100 was seen"),
+    ("*:model!=.*T4", "model", "a gpu other than .*T4 is wanted, and no gpu seen states its model"),
+    ("*:uarch=Ampere", "architecture", "no gpu of microarchitecture Ampere was seen"),
+    ("*:vram>=16384", "vram", "no gpu seen states its vram"),
+    ("*:cuda>=12", "framework_version", "no gpu seen states its version"),
+    ("*:driver>=575", "driver_version", "no gpu seen states its driver version"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gpu", "name", "problem"), UNSTATED, ids=[gpu for gpu, *_ in UNSTATED])
+def test_a_property_that_a_pilot_does_not_state_is_not_compared_unless_no_gpu_states_it(
+    rows: Rows, gpu: str, name: str, problem: str
 ) -> None:
-    assert _gpu_problem(rows, "nvidia:cuda>=12", monitored, [("nvidia", None, None, None, None, None)]) == expected
+    """Other properties make no difference. A GPU of an export has all its properties, also empty ones."""
+    place = PROPERTIES.index(name)
+    without = (*A100[:place], None, *A100[place + 1 :])
+    for monitored, by_pilots, expected in (
+        ([], [without, (None,) * 6], problem), ([A100], [without], None), ([], [without, A100], None),
+        ([], [A100], None),
+    ):  # fmt: skip
+        with rows.connection.transaction(force_rollback=True):
+            assert _gpu_problem(rows, gpu, monitored, by_pilots) == expected
+
+
+@pytest.mark.parametrize("condition", ["vram>=1", "cuda>=1", "driver>=1"])
+def test_a_bound_needs_a_gpu_that_was_seen(rows: Rows, condition: str) -> None:
+    with rows.connection.transaction(force_rollback=True):
+        assert _gpu_problem(rows, f"*:{condition}", [], []) == "no gpu was seen"
+    assert "not all gpus seen have " in _gpu_problem(rows, f"*:{condition}", [(None,) * 6], [A100])
 
 
 LEVEL = "preferred_architecture_level"
