@@ -26,16 +26,23 @@ def requirements_of_gpu_spec(architecture: str | dict[str, Any] | None) -> dict[
     if isinstance(architecture, str):
         if not architecture.lstrip().startswith("{"):
             return _of_text(architecture)
-        architecture = _gpu_spec(architecture)
+        return _of_json(architecture)
     return {} if architecture is None else _of_spec("gpu_spec", architecture)
 
 
-def _gpu_spec(text: str) -> Any:
+def _of_json(text: str) -> dict[str, Any]:
+    """The specification of `gpu_spec`, formerly a list of one, `gpu_specs`; else that of `encoded_platform`, a text."""
     try:
         found = parse(text)
     except ValueError as error:
         raise BadRequest(f"architecture is not JSON: {error}") from None
-    return found.get("gpu_spec", found.get("gpu_specs"))
+    spec = found.get("gpu_spec", found.get("gpu_specs"))
+    if isinstance(spec, list) and len(spec) < 2:
+        spec = spec[0] if spec else None
+    if spec is not None:
+        return _of_spec("gpu_spec", spec)
+    encoded = found.get("encoded_platform") or ""
+    return _of_text(encoded) if isinstance(encoded, str) else wrong("encoded_platform", encoded, "a text")
 
 
 def _of_text(architecture: str) -> dict[str, Any]:

@@ -37,8 +37,11 @@ NODE = {
 def test_conditions_become_attributes(architecture: Any, expected: dict[str, Any]) -> None:
     wanted = {"Attributes": {"gpu.count": {"min": 1}, **expected}}
     assert requirements_of_gpu_spec(architecture) == wanted
+    same: list[dict[str, Any]] = [{"encoded_platform": architecture, "gpu_specs": []}]
     if isinstance(architecture, dict):
-        assert requirements_of_gpu_spec(json.dumps({"sw_platform": "p", "gpu_spec": architecture})) == wanted
+        same = [{"gpu_spec": architecture}, {"gpu_specs": architecture}, {"gpu_specs": [architecture]}]
+    for one in same:
+        assert requirements_of_gpu_spec(json.dumps({"sw_platform": "p", **one})) == wanted
     suits = expected.get("gpu.vendor") != "amd" and expected.get("gpu.model") != "kt100"
     assert holds(wanted, {"Attributes": NODE}, DIRACX) is suits
 
@@ -65,6 +68,8 @@ def test_a_task_without_a_gpu_has_no_requirement(architecture: str | None) -> No
         ({"microarchitecture": ["Ampere", "H*"]}, 'gpu_spec.microarchitecture[1] is "H*", not a word'),
         ("{", "architecture is not JSON"),
         ('{"gpu_spec": "nvidia"}', 'gpu_spec is "nvidia", not an object'),
+        ('{"gpu_specs": [{}, {}]}', "gpu_spec is [{},{}], not an object"),
+        ('{"encoded_platform": 5}', "encoded_platform is 5, not a text"),
     ],
 )
 def test_what_has_no_translation_is_refused_with_its_place(architecture: Any, message: str) -> None:
