@@ -26,7 +26,7 @@ Offered = dict[str, Any]
 CASES: list[tuple[dict[str, Any], list[Offered], list[Offered]]] = [
     ({"arch": "x86_64"}, [{"arch": "x86_64"}], [{}, {"arch": "aarch64"}]),
     ({"arch": ["x86_64", "aarch64"]}, [{"arch": "aarch64"}], [{"arch": "ppc"}]),
-    ({"glibc": {"min": "2.28"}}, [{"glibc": "2.28"}, {"glibc": "2.34-60.el9"}, {"glibc": 2.34}, {"glibc": "2.100"}],
+    ({"glibc": {"min": "2.28"}}, [{"glibc": "2.28"}, {"glibc": "2.34-60.el9"}, {"glibc": "2.34"}, {"glibc": "2.100"}],
      [{}, {"glibc": "2.3"}, {"glibc": "2"}]),
     ({"glibc": {"above": "2.28", "below": "3"}}, [{"glibc": "2.28.1"}], [{"glibc": "2.28.0"}, {"glibc": "3.0"}]),
     ({"userns": True}, [{"userns": True}, {"userns": "true"}], [{}, {"userns": False}]),
@@ -187,6 +187,29 @@ def test_with_keep_gpus_a_job_without_a_gpu_gets_no_worker_node_with_one(c: Call
     c.settings(keep_gpus=False)
     assert c.call_rows("check_matching") == []
     assert sorted(c.queues(Attributes={"gpu.count": 1, "scratch": 9}).values()) == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "offered", "words"),
+    [
+        ({"arch": "x86_64"}, {"arch": "X86_64"}, "fails arch x86_64 (offers arch X86_64 (differs only in case))"),
+        ({"arch": ["Arm", "x"]}, {"arch": "ARM"}, "fails arch Arm or arch x (offers arch ARM (differs only in case))"),
+        ({"models": "a100"}, {"models": ["A100", "T4"]},
+         "fails models a100 (offers models A100, T4 (differs only in case))"),
+        ({"models": "a100"}, {"models": []}, "fails models a100 (offers models none)"),
+        ({"arch": "x86_64"}, {"arch": "aarch64"}, "fails arch x86_64 (offers arch aarch64)"),
+        ({"arch": "x86_64"}, {}, "fails arch x86_64 (offers arch: nothing)"),
+        ({"arch": "x86_64"}, {"arch": "x86_64"}, "all of them"),
+        ({"userns": True}, {"userns": False}, "fails userns true (offers userns false)"),
+    ],
+)  # fmt: skip
+def test_an_explanation_says_that_a_text_differs_only_in_case(
+    c: Calls, wanted: dict[str, Any], offered: Offered, words: str
+) -> None:
+    """Matching compares texts exactly."""
+    c.insert(1, Attributes=wanted)
+    rows = c.call_rows("explain_match", 1, Jsonb({"CPUTime": 500, "Attributes": offered}))
+    assert [row[2] for row in rows if row[0] == "Clauses"] == [words]
 
 
 def test_keep_gpus_needs_the_attribute(q: Calls) -> None:
