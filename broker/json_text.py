@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,25 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}]')
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-def parse(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError for invalid JSON, a key given twice, NaN, too many levels, or a text
-    that is not Unicode."""
+class Written(float):
+    """A number of a JSON text with its digits: 2.30 and 2.3 are equal numbers, and different versions."""
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text: str) -> "Written":
+        """The number of a text."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
+def parse(text: str, number: Callable[[str], float] = float) -> Any:
+    """The value of a JSON text; `number` makes its numbers that are no integers. Raises ValueError for invalid JSON, a
+    key given twice, NaN, too many levels, or a text that is not Unicode."""
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        value = json.loads(text, object_pairs_hook=_once, parse_float=number, parse_constant=_no_number)
         if "\\ud" in text or "\\uD" in text:
             _dumps(value).encode()
         _refuse_nul(text)

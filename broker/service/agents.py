@@ -40,9 +40,9 @@ async def match(call: Call) -> Matches | Response:
 
 
 def described(place: str, given: Any) -> Any:
-    """A resource description, also of a node of DiracX. Raises Problem."""
+    """A resource description, also of a node of DiracX, with plain numbers. Raises Problem."""
     try:
-        return translated_description(given)
+        return msgspec.to_builtins(translated_description(given), enc_hook=float)
     except BadRequest as error:
         raise Problem(422, f"{place}: {error.message}", code="PB001", hint=error.hint, key=place) from None
 

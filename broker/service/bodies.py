@@ -8,7 +8,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -117,14 +117,15 @@ def too_long(limit: int) -> Problem:
 
 
 @cache
-def _decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
-    return msgspec.json.Decoder(kind)
+def _decoder(kind: Any, number: Callable[[str], float] | None) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(kind, float_hook=number)
 
 
-def decoded(body: bytes, kind: Any, where: str = "the body") -> Any:
-    """The value of a JSON text. Raises Problem: 400 for invalid JSON, 422 for a wrong key, type or text."""
+def decoded(body: bytes, kind: Any, where: str = "the body", number: Callable[[str], float] | None = None) -> Any:
+    """The value of a JSON text; `number` makes its numbers that are no integers, where the kind is open. Raises
+    Problem: 400 for invalid JSON, 422 for a wrong key, type or text."""
     try:
-        value = _decoder(kind).decode(body)
+        value = _decoder(kind, number).decode(body)
     except msgspec.ValidationError as error:
         raise _wrong(_plain(body), str(error), where) from None
     except RecursionError:

@@ -246,7 +246,8 @@ class Endpoint:
     body, answers: the types of the bodies. reads_itself: the endpoint reads its body. limit_factor: factor on the limit
     of a body. open: needs no credential. repeatable: a key identifies the call. outside: belongs to no setup. long: may
     take long, and leaves connections to the others. adapter: the system whose clients call it. reads: changes nothing
-    and may be some seconds old, so a standby answers it, or the primary if the standby cannot.
+    and may be some seconds old, so a standby answers it, or the primary if the standby cannot. number: makes the
+    numbers in open parts of its body.
     """
 
     method: str
@@ -267,6 +268,7 @@ class Endpoint:
     produces: str = bodies.JSON
     adapter: Adapter | None = None
     reads: bool = False
+    number: Callable[[str], float] | None = None
 
     def refusal(self, problem: Problem) -> Response:
         """A refusal in the form that the caller expects."""
@@ -292,7 +294,7 @@ class Endpoint:
         if self.body is not None:
             bodies.media_type(request, self.media_types)
             if not self.reads_itself:
-                call.body = bodies.decoded(await bodies.read(request, limit), self.body)
+                call.body = bodies.decoded(await bodies.read(request, limit), self.body, number=self.number)
         found = await (self._read(call) if self.reads else self._run(call))
         if self.reads or self.method == "GET":
             await call.require_credential(_AGAIN)

@@ -1,5 +1,6 @@
 """All endpoints, in one table from which routes and OpenAPI are made."""
 
+from broker.json_text import Written
 from broker.service import agents, bodies, metrics, models, operators, outside, rows, searches, submitters, viewers
 from broker.service.adapters import dirac, diracx, panda
 from broker.service.endpoint import Endpoint
@@ -14,7 +15,7 @@ _JOB = BASE + "/jobs/{job_id:id}"
 ENDPOINTS = (
     Endpoint(
         "POST", BASE + "/match", "match", "Get jobs for a resource; 204: nothing fits now", agents.match,
-        body=models.MatchRequest, answers=models.Matches, may_be_empty=True, repeatable=True,
+        body=models.MatchRequest, answers=models.Matches, may_be_empty=True, repeatable=True, number=Written,
     ),
     Endpoint(
         "POST", BASE + "/jobs/report", "report", "Report on up to 10,000 jobs", agents.report,
@@ -88,6 +89,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", BASE + "/resources/why", "why_resource", "The jobs that wait for a resource, and why it gets none",
         viewers.why_resource, body=models.ResourceRequest, answers=list[models.Waiting], long=True, reads=True,
+        number=Written,
     ),
     Endpoint(
         "POST", BASE + "/quarantines", "set_quarantine", "Quarantine a worker node, a computing element or a site",

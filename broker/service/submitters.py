@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 
 from broker.acts import CANCEL_JOBS, HOLD, RESUME, RETRY_JOBS, Act
 from broker.errors import BadRequest
+from broker.json_text import Written
 from broker.service import bodies
 from broker.service.agents import item_error
 from broker.service.calls import Connection
@@ -154,7 +155,7 @@ async def _lines(call: Call) -> AsyncIterator[Line]:
 def _line(text: bytes, number: int) -> Line:
     """A line, and the ids in it. The database checks all of them; here it is JSON that the database can read."""
     try:
-        found = bodies.decoded(text, dict[str, Any], f"line {number}")
+        found = bodies.decoded(text, dict[str, Any], f"line {number}", Written)
     except Problem as problem:
         problem.more["line"] = number
         raise

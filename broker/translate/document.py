@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from broker.errors import BadRequest
-from broker.json_text import json_text, shown
+from broker.json_text import Written, json_text, shown
 from broker.world.shape import nearest
 
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
@@ -84,7 +84,7 @@ def number(place: str, value: Any) -> int | float:
     """A number from 0 on that is exact as a double."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
         wrong(place, value, "a number from 0 to 10^15")
-    return int(value) if value == int(value) else value
+    return int(value) if value == int(value) else float(value)
 
 
 def count(place: str, value: Any) -> int:
@@ -99,8 +99,12 @@ def flag(place: str, value: Any) -> bool:
 
 
 def version(place: str, value: Any) -> str:
-    """A version, whose text or number begins with digits."""
-    found = _VERSION.match(value if isinstance(value, str) else json_text(value))
+    """A version: a text that begins with digits, or a number. A number that was read with its digits (`Written`) is
+    these digits, so 2.30 is not 2.3; any other number is its shortest text."""
+    if isinstance(value, str):
+        found = _VERSION.match(value)
+    else:
+        found = _VERSION.fullmatch(value.text if isinstance(value, Written) else json_text(value))
     return found[0] if found else wrong(place, value, "a version such as 2.28")
 
 

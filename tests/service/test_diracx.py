@@ -365,6 +365,39 @@ def test_documents_of_jobs_and_nodes_are_taken_as_they_are(
         assert [one["processors"] for one in matches] == [2, 2]
 
 
+def test_a_version_of_a_document_keeps_the_digits_of_its_number(
+    client: httpx.Client, token: Token, diracx_attributes: None
+) -> None:
+    """2.30 is above 2.28, and 2.3 is not. In descriptions and requirements of pgbroker a number is refused."""
+    client.headers.update(bearer(token("operator")) | {"Content-Type": "application/json"})
+    spec = JOBS["job_07_sprucing_niche"]["matching_specs"][0] | {"wall-time": 0.5}
+    job = {"owner": "a", "group": "g", "matching_specs": [{**spec, "system": {"name": "Linux", "glibc": 9.25}}]}
+    node = {"node_id": "n", **NODE, "system": {"name": "Linux", "glibc": 9.25}}
+    for number, glibc in enumerate(("2.3", "2.30", "2.300"), 1):
+        text = json.dumps([{"job_id": number, "requirements": job}]).replace("9.25", glibc)
+        assert client.post("/jobs", content=text).status_code == 200
+    for number, glibc in enumerate(("2.3", "2.30", "2.300"), 1):
+        text = json.dumps({"resource": node}).replace("9.25", glibc)
+        why = client.post("/resources/why", content=text).json()
+        assert sum(one["jobs"] for one in why if one["failing"] == []) == 1
+        text = json.dumps({"resources": [node], "n": 3}).replace("9.25", glibc)
+        assert [one["job_id"] for one in client.post("/match", content=text).json()["matches"]] == [number]
+    wanted = '{"Owner": "a", "OwnerGroup": "g", "CPUTime": 5, "Attributes": {"glibc": {"min": 2.30}}}'
+    resource = '{"CPUTime": 5, "Attributes": {"glibc": 2.30, "wall": 1.5}}'
+    for path, text in (
+        ("/jobs", f'[{{"job_id": 9, "requirements": {wanted}}}]'),
+        ("/match", f'{{"resources": [{resource}]}}'), ("/match", f'{{"resources": [{resource}], "wait": 1}}'),
+        ("/resources/why", f'{{"resource": {resource}}}'),
+    ):  # fmt: skip
+        refused = client.post(path, content=text)
+        assert (refused.status_code, refused.json()["code"], "glibc" in refused.json()["detail"]) == (
+            422,
+            "PB001",
+            True,
+        )
+        assert '"2.30"' in refused.json()["hint"]
+
+
 def test_a_fault_of_a_document_is_named_with_its_place(client: httpx.Client, token: Token) -> None:
     client.headers.update(bearer(token("operator")))
     good, bad = ({"job_id": job, "requirements": {"requirements": {"wall_time": time}, "owner": "a", "group": "g"}}

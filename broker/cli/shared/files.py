@@ -91,12 +91,12 @@ class Elements:
 
     def __iter__(self) -> Iterator[Mapping[str, object]]:
         from broker.errors import BadRequest
-        from broker.json_text import parse
+        from broker.json_text import Written, parse
 
         skipped: list[int] = []
         first = next(self._filled(skipped), (0, "[]"))[1]
         try:
-            value = parse(first)
+            value = parse(first, Written)
             found = self._listed(value)
             if isinstance(value, dict) and found[:1] == [value]:
                 self._skipped = skipped
@@ -104,7 +104,7 @@ class Elements:
         except ValueError:  # an object or array over several lines
             text = first + "".join(line for _, line in self._lines)
             try:
-                yield from self._listed(parse(text))
+                yield from self._listed(parse(text, Written))
             except ValueError as error:
                 hint = "give JSON, or one JSON object a line"
                 if _JDL.search(text):
@@ -114,7 +114,7 @@ class Elements:
                 raise BadRequest(f"{self._name} is not JSON: {error}", hint) from None
         for number, line in self._filled(skipped):
             try:
-                element = parse(line)
+                element = parse(line, Written)
             except ValueError as error:
                 raise BadRequest(
                     f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line"

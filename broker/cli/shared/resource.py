@@ -37,11 +37,11 @@ def _describe(
 ) -> Resource:
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
     from broker.errors import BadRequest
-    from broker.json_text import parse
+    from broker.json_text import Written, parse
     from broker.translate import translated_description
 
     try:
-        described = translated_description(parse(resource)) if resource else {}
+        described = translated_description(parse(resource, Written)) if resource else {}
     except ValueError as error:
         raise BadRequest(f"--resource is not JSON: {error}", _EXAMPLE) from None
     except BadRequest as error:

@@ -27,7 +27,8 @@ begin
   raise exception 'attribute % is %, which is not a %', p_attribute.name, resource.shown(p_value), p_attribute.type
     using errcode = 'PB001',
           hint = case p_attribute.type when 'number' then 'Give a number, or its text.'
-                                       when 'version' then 'Give a text of numbers and dots, such as "2.34".'
+                                       when 'version' then 'Give a text of numbers and dots, such as "2.30". '
+                                                           'The JSON numbers 2.30 and 2.3 would be equal.'
                                        when 'flag' then 'Give true or false.' else 'Give a text.' end;
 end $$;
 

@@ -20,7 +20,7 @@ begin
    cross join lateral (select x.value, width_bucket(x.value, b.bounds) as place
                          from (select trim_scale((v_given ->> b.name)::numeric) as value offset 0) x offset 0) n
    where b.setup = p_setup and jsonb_typeof(v_given -> b.name) = 'number'
-     and abs(n.value) <= 1e300 and octet_length(v_given ->> b.name) <= 400;  -- as in taskqueue.value_order
+     and abs(n.value) <= 1e300 and octet_length(n.value::text) <= 400;  -- as in taskqueue.value_order
   p_resource := p_resource - '{CPUTime,HostName}'::text[];
   return case when v_version is null then array[p_resource]
               else array[p_resource || jsonb_build_object('Attributes', v_given - v_names,

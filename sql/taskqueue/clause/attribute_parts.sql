@@ -60,8 +60,11 @@ begin
         using errcode = 'PB001',
               hint = case when v_attribute.type in ('text', 'flag')
                           then format('%s takes a %s or a list of them.', p_name, v_attribute.type)
-                          else format('%s takes a %s, a range such as {"min": 1, "below": 4}, or a list of them.',
-                                      p_name, v_attribute.type) end;
+                          when v_attribute.type = 'version'
+                          then format('%s takes a version, a range such as {"min": "2.30"}, or a list of them. A '
+                                      'version is a text: the JSON numbers 2.30 and 2.3 would be equal.', p_name)
+                          else format('%s takes a number, a range such as {"min": 1, "below": 4}, or a list of them.',
+                                      p_name) end;
     end if;
     v_parts := v_parts || v_part;
   end loop;

@@ -245,7 +245,7 @@ def test_requests_of_pilots_are_noted_in_the_background(lab: Db) -> None:
     assert value(lab, "select count(*) from resource.pilot_request") == 0
 
 
-GPU = {"gpu.count": 2, "gpu.vendor": "nvidia", "gpu.model": "A100", "gpu.ram": "40960", "gpu.runtime": 12.4}
+GPU = {"gpu.count": 2, "gpu.vendor": "nvidia", "gpu.model": "A100", "gpu.ram": "40960", "gpu.runtime": "12.4"}
 
 
 def test_gpus_of_pilots_are_noted_in_the_background_for_a_day(lab: Db) -> None:

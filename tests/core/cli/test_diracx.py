@@ -46,6 +46,33 @@ def test_jobs_and_nodes_of_diracx_are_taken_as_they_are(cli: Cli, calls: Calls, 
     assert [one["processors"] for one in many[0]["jobs"]] == [2]
 
 
+def test_a_version_of_a_document_keeps_the_digits_of_its_number(cli: Cli, calls: Calls, tmp_path: Path) -> None:
+    """2.30 is above 2.28, and 2.3 is not. As a list, as lines, and as the argument of an option."""
+    wanted = {**FIRST, "matching_specs": [{**FIRST["matching_specs"][0], "system": {"name": "Linux", "glibc": 2.25}}]}
+    nodes = {
+        glibc: json.dumps({"node_id": "n", **NODE, "system": {"name": "Linux", "glibc": 9.25}}).replace("9.25", glibc)
+        for glibc in ("2.3", "2.30", "2.300")
+    }
+    for number, glibc in enumerate(("2.3", "2.30", "2.300", "2"), 1):
+        text = json.dumps([{"job_id": number, "requirements": wanted}]).replace("2.25", glibc)
+        cli("submit", "-", stdin=text if number % 2 else text[1:-1])
+    asked = [row["requirements"]["Clauses"] for row in cli("task-queues", "--json").json]
+    least = {
+        clause["Attributes"]["glibc"][0]["min"] for of in asked for clause in of if "glibc" in clause["Attributes"]
+    }
+    assert least == {"2.3", "2.30", "2.300", "2"}
+    for place, node in enumerate(nodes.values(), 2):
+        assert sum(row["jobs"] for row in cli("task-queues", "--resource", node, "--json").json) == place
+    lines = "\n".join(f'{{"resources": [{node}], "n": 9}}' for node in nodes.values())
+    many = cli("agent", "match-many", "-", "--json", stdin=lines).json
+    assert [sorted(job["job_id"] for job in one["jobs"]) for one in many] == [[1, 4], [2], [3]]
+    (tmp_path / "jobs.json").write_text('{"job_id": 9, "requirements": {"OwnerDN": "a", "OwnerGroup": "g", '
+                                        '"CPUTime": 5, "Attributes": {"glibc": {"min": 2.30}}}}')  # fmt: skip
+    cli("submit", tmp_path / "jobs.json").refuses("not of the type version", "A version is a text")
+    cli("match", "--resource", '{"CPUTime": 5, "Attributes": {"glibc": 2.30}}').refuses("glibc", "not a version")
+    assert cli("match", "--cpu-time", 5, "--attribute", "glibc=2.30").code == 2
+
+
 def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
     file = tmp_path / "jobs.json"
     good, bad = document(), document(**{"wall-time": -1})

@@ -34,8 +34,8 @@ def number(name: str, absent: Json) -> Attribute:
 
 def version(name: str, absent: Json) -> Attribute:
     """A version with the bounds 0, 2.4 and 2.34, in several writings."""
-    return Attribute(name, "version", absent, ("0.0", "2.4", "2.34-60.el9", 2.4, "2.34.0"), ("0", "1", "2.4", "2.5.1",
-                     "2.34", "3"))  # fmt: skip
+    bounds = ("0.0", "2.4", "2.34-60.el9", "2.4.0", "2.34.0")
+    return Attribute(name, "version", absent, bounds, ("0", "1", "2.4", "2.5.1", "2.34", "3"))
 
 
 def text(name: str, absent: Json) -> Attribute:

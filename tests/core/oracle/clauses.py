@@ -165,7 +165,7 @@ def comparable(value: Any, kind: Mapping[str, Any]) -> Any:
         case "number":
             return Decimal(str(value))
         case "version":
-            return version(value if isinstance(value, str) else str(value))
+            return version(value)
         case "text" if not kind.get("exclusive", True):
             return frozenset(values(value))
         case _:

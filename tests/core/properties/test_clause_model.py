@@ -55,7 +55,7 @@ def test_a_text_that_is_no_expression_is_refused(expression: str) -> None:
         ("level", {"max": 3}, None, False),
         ("glibc", {"min": "2.28"}, "2.34-60.el9", True), ("glibc", {"min": "2.28"}, "2.9", False),
         ("glibc", "8", "8.0.0", True), ("glibc", {"above": "2.28"}, "2.28", False),
-        ("glibc", {"max": 2.28}, 2.17, True),
+        ("glibc", {"max": "2.28"}, "2.17", True),
         ("arch", "x86_64", "x86_64", True), ("arch", ["a", "b"], "c", False), ("arch", "a", None, False),
         ("features", ["sve", "fma"], ["avx2", "fma"], True), ("features", "sve", ["avx2", "fma"], False),
         ("mounts", "cvmfs", None, True), ("mounts", "eos", None, False), ("image", "none", None, True),

@@ -17,6 +17,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker.errors import BadRequest
+from broker.json_text import Written
 from broker.translate import description_of_node, requirements_of_document
 from tests.calls import Calls, Connection
 from tests.core.oracle.matching import canonical, fits
@@ -296,6 +297,21 @@ def test_a_fault_of_a_job_is_refused_with_its_place(job: Any, message: str) -> N
     with pytest.raises(BadRequest) as refused:
         requirements_of_document(job)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "glibc"),
+    [(2.30, "2.3"), (Written("2.30"), "2.30"), (Written("12.0"), "12.0"), (8, "8"), ("2.30-1.el9", "2.30")],
+)
+def test_a_version_is_its_text_the_digits_of_its_number_or_the_shortest_number(number: Any, glibc: str) -> None:
+    described = description_of_node({**NODES["node_01_cern_typical"], "system": {"name": "Linux", "glibc": number}})
+    assert described["Attributes"]["glibc"] == glibc
+
+
+@pytest.mark.parametrize("number", [1e22, Written("2.3e1"), -2.3, True])
+def test_a_number_that_is_no_version_is_refused(number: Any) -> None:
+    with pytest.raises(BadRequest, match="not a version such as"):
+        description_of_node({**NODES["node_01_cern_typical"], "system": {"name": "Linux", "glibc": number}})
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_attributes_replace_the_earlier_ones(q: Calls) -> None:
         ({"a": {"type": "flag", "absent": {"value": 0}}}, "which is not a"),
         ({"a": {"type": "text", "absent": {"value": 1}}}, "which is not a"),
         ({"a": {"type": "version", "absent": {"value": "v1"}}}, "which is not a"),
+        ({"a": {"type": "version", "absent": {"value": 8}}}, "attribute a is 8, which is not a version"),
         ({"a": {"type": "version", "absent": {"value": 1, "unit": 1}}}, "absent is not"),
     ],
 )
@@ -95,8 +96,8 @@ def test_versions_are_compared_part_by_part(q: Calls) -> None:
     places = [order(q, "version", version) for version in VERSIONS]
     assert places == sorted(places) == [parts(version.removesuffix(".x")) for version in VERSIONS]
     assert order(q, "version", "535.104.05") == order(q, "version", "535.104.5.0.0") == [535, 104, 5]
-    assert order(q, "version", 8.0) == order(q, "version", "8") == order(q, "version", "8.00-rc1") == [8]
-    faults: tuple[Any, ...] = ("", "el9", ".5", "-1", -1, True, None, [], {})
+    assert order(q, "version", "8.0") == order(q, "version", "8") == order(q, "version", "8.00-rc1") == [8]
+    faults: tuple[Any, ...] = ("", "el9", ".5", "-1", -1, 8, 2.3, True, None, [], {})
     assert [order(q, "version", value) for value in faults] == [None] * len(faults)
 
 
