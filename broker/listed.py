@@ -83,7 +83,7 @@ class List:
     """A list.
 
     order: columns that identify a row of a setup, each with whether the largest value comes first. nullable: those of
-    them that may be null.
+    them that may be null. counted: whether the rows are those of the last count of the loop summarize.
     """
 
     title: str
@@ -91,6 +91,7 @@ class List:
     columns: Mapping[str, Column]
     order: tuple[tuple[str, bool], ...]
     nullable: tuple[str, ...] = ()
+    counted: bool = False
     command: Command | None = None
     search: Search | None = None
     page: Page | None = None
@@ -145,7 +146,7 @@ JOB_STATUSES = tuple(
     " failed cancelled closed held leased".split()
 )
 """The statuses that a job may have, as in workload.job_statuses, and the states in TaskQueues."""
-REASONS = ("misconfigured", "too_large", "held", "limited", "no_resource_seen", "overtaken", "waiting")
+REASONS = ("misconfigured", "too_large", "held", "unknown", "limited", "no_resource_seen", "overtaken", "waiting")
 """The reasons why jobs wait in TaskQueues, as in taskqueue.reason_of."""
 _ALGORITHMS = ("production_task", "production_job", "analysis_job")
 _OPEN = "{assigning,ready,scouting,running,pending}"  # statuses of tasks that a broker may take
@@ -463,6 +464,7 @@ LISTS: Mapping[str, List] = {
             waits="oldest waits", age="counted ago",
         ),
         (("jobs", True), ("reason", False), ("owner_group", False), ("cpu_time", False)),
+        counted=True,
         command=Command(
             "List why jobs wait in TaskQueues, in one word by owner group and CPU bucket, the most jobs first.",
             "reason owner_group cpu_time jobs task_queues waits age meaning",

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(invoke_without_command=True, help="Show alerts, and set their rules and targets.")
 
+_JUDGED = """
+    select j.judged_at, f.is_sampled and j.judged_at >= f.sampled_at - interval '1 minute' as is_current
+      from alert.rule_in_force j join history.freshness f on f.setup = j.setup where j.setup = %s limit 1
+"""
 _Rule = Annotated[str, typer.Argument(help="Name of the rule; broker alerts rules lists them.")]
 _Target = Annotated[str, typer.Argument(help="Name of the target; broker alerts targets lists them.")]
 _Changes = Annotated[
@@ -43,10 +47,16 @@ def alerts(
                              array_position(array['critical', 'warning', 'info'], severity), since desc, rule,
                              labels::text, alert_id"""
         rows = rows_of(connection, query, setup, every)
+        judged = rows_of(connection, _JUDGED, setup)
         now = listing.moment_of(connection, setup)
     names = ("state", "severity", "rule", "since", *(("ended_at",) if every else ()), "summary")
     columns = {name: name.removesuffix("_at") for name in names}
-    output.records(f"Alerts of setup {setup}", rows, columns, as_json=as_json, drop=["ended", "rule"], now=now)
+    at = judged[0]["judged_at"] if judged else None
+    missing = "" if rows or at else "not judged yet; the loops sample and notify of `broker run` judge them"
+    title = f"Alerts of setup {setup}"
+    output.records(title, rows, columns, as_json=as_json, drop=["ended", "rule"], now=now, missing=missing)
+    if at and not judged[0]["is_current"]:
+        output.note(f"the alerts were last judged at {output.moment(at, now)}; the loops of `broker run` judge them")
 
 
 @app.command()

@@ -60,7 +60,10 @@ def _show(
             headings, page = own_jobs.instead(lambda: everybodys(connection), lambda: own(connection))
         else:
             headings, page = everybodys(connection)
-        if as_json:
+        missing = listing.not_counted(connection, str(setup)) if of.counted else ""
+        if missing and not page.rows:
+            output.absent(of.title, missing, as_json=as_json)
+        elif as_json:
             output.json_out(page.rows)
         else:
             listing.show(headings, of, page, listing.moment_of(connection, setup))

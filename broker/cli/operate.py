@@ -187,6 +187,8 @@ def _reason(waiting: Row, now: datetime) -> str:
     from broker.json_text import json_text
 
     why = f"{waiting['reason']}: {waiting['meaning']}"
+    if waiting["reason"] == "unknown":
+        return "not found out yet: `broker summarize` finds it out"
     if not waiting["resource"]:
         return why
     seen = output.moment(waiting["resource_seen_at"], now)

@@ -59,6 +59,8 @@ def _show(rows: list[Row], limit: int) -> None:
         jobs = sum(row["jobs"] for row in rows)
         shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
         output.say(f"{output.counted(len(rows), 'TaskQueue')}{shown}, {output.counted(jobs, 'job')} waiting")
+    if any(row["reason"] == "unknown" for row in rows[:limit]):
+        output.note("reason unknown: it is not found out yet; `broker summarize` finds it out")
 
 
 def _memory(requirements: Row) -> str | None:

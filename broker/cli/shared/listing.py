@@ -190,6 +190,18 @@ def moment_of(connection: "Connection", setup: str | None) -> datetime:
     return found
 
 
+def not_counted(connection: "Connection", setup: str) -> str:
+    """Why the counts of waiting jobs are missing; empty if they were made. Notes counts that are old."""
+    query = "select is_counted, counted_at from history.freshness where setup = %s"
+    for row in rows_of(connection, query, setup):
+        if row["counted_at"] is None:
+            return "not counted yet; `broker summarize` counts"
+        if not row["is_counted"]:
+            at = output.moment(row["counted_at"], moment_of(connection, setup))
+            output.note(f"the waiting jobs were last counted at {at}; `broker summarize` counts them again")
+    return ""
+
+
 def beginning(connection: "Connection", setup: str, since: str) -> datetime:
     """A span that ends at the setup's current time, or a point in time. Raises BadRequest."""
     import psycopg

@@ -141,12 +141,24 @@ def records(
     as_json: bool,
     drop: Sequence[str] = (),
     now: datetime.datetime | None = None,
+    missing: str = "",
 ) -> None:
-    """Print rows of the database as JSON, or as a table of the columns that are named, below their headings."""
-    if as_json:
+    """Print rows of the database as JSON, or as a table of the columns that are named, below their headings. missing:
+    why there are no rows yet, if nothing was counted that they could show; in JSON that is null."""
+    if missing:
+        absent(title, missing, as_json=as_json)
+    elif as_json:
         json_out(rows)
     else:
         table(title, list(columns.values()), [[row[name] for name in columns] for row in rows], drop=drop, now=now)
+
+
+def absent(title: str, missing: str, *, as_json: bool) -> None:
+    """Print that nothing was counted yet, as null in JSON, so that nobody takes it for none."""
+    if as_json:
+        json_out(None)
+    else:
+        say(f"{title}: {missing}")
 
 
 _NUMBERS = (int, float, decimal.Decimal)

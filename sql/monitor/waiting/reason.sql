@@ -8,6 +8,7 @@ select r.reason, r.meaning, r.remedy
     ('too_large', 'The resources that would fit have too little CPU time, memory, disk or processors.',
      'Lower the requirements, or add larger resources.'),
     ('held', 'The job, its owner, its TaskQueue or its task is held.', 'Resume it: `broker resume`.'),
+    ('unknown', 'The reason is not found out yet.', '`broker summarize`, or the loop, finds it out.'),
     ('input_missing', 'No readable place has the input, or the input is being transferred.',
      'Add replicas; see `broker explain task ID`.'),
     ('no_queue_accepts', 'A rule of brokerage rejects every queue.', 'See `broker explain task ID`.'),

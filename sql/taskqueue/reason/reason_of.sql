@@ -6,6 +6,7 @@ language sql stable as $$
   select case
     when ((p_found).kept).reason in ('misconfigured', 'too_large') then ((p_found).kept).reason
     when p_held or not (p_found).is_open then 'held'
+    when ((p_found).kept).reason is null then 'unknown'
     when ((p_found).kept).reason = 'limited' then 'limited'
     when ((p_found).kept).reason = 'no_resource_seen' or ((p_found).kept).reason = 'waiting'
          and (((p_found).kind).last_seen >= (p_found).seen_since) is not true then 'no_resource_seen'
@@ -14,5 +15,5 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.reason_of(taskqueue.found_reason, boolean, timestamptz) is
-  'Why a job waits, in one word: misconfigured, too_large, held, limited, no_resource_seen, overtaken or waiting. '
-  'p_held: whether the job itself is held.';
+  'Why a job waits, in one word: misconfigured, too_large, held, unknown, limited, no_resource_seen, overtaken or '
+  'waiting. p_held: whether the job itself is held.';

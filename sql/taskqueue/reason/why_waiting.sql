@@ -11,13 +11,14 @@ language sql stable as $$
                               where h.setup = (p_found).setup and h.owner_dn = (p_found).owner_dn)
                 then 'its owner is held'
                 else 'its TaskQueue is held or disabled' end
+         when 'unknown' then 'not found out yet: `broker summarize` finds it out'
          when 'limited' then 'every resource that fits is at a limit of its site'
          when 'no_resource_seen' then
            coalesce('no resource that fits asked lately; the last one asked at ' || t.seen_at,
                     'no resource that fits has asked')
          when 'overtaken' then 'a resource that fits took a job of other requirements at '
            || to_char((p_found).overtaken_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
-         else coalesce('a resource that fits asked at ' || t.seen_at, 'no reason was looked for yet') end
+         else 'a resource that fits asked at ' || t.seen_at end
     from (select taskqueue.reason_of(p_found, (p_job).held, (p_job).inserted_at) as reason) w
    cross join lateral (
      select to_char(((p_found).kind).last_seen at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') as seen_at) t

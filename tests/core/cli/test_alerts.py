@@ -17,7 +17,7 @@ def q(db: Connection, cli: Cli) -> Calls:
 
 @pytest.mark.slow
 def test_a_rule_that_fires_is_shown_by_the_command(q: Calls, cli: Cli, db: Connection) -> None:
-    assert "Alerts of setup default: none" in cli("alerts").out
+    assert "Alerts of setup default: not judged yet" in cli("alerts").out
     printed = cli("alerts", "set-rule", "many", "figure=jobs_waiting", "by_label=owner_group", "above=1",
                   "summary={value} jobs of {owner_group}", "severity=critical").out  # fmt: skip
     assert "rule many: jobs_waiting{} > 1" in printed

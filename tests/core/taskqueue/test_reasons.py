@@ -61,8 +61,8 @@ def test_reasons_tell_fitting_from_too_small_and_from_missing_resources(q: Calls
     q.insert(6, Sites=["B"])
     q.insert(7, Sites=["B"], BannedSites=["B"])
     q.insert(8, Sites=["A"], CPUTime=40000, Tags=["gpu"])
-    assert set(words(q).values()) == {"waiting"}
-    assert why(q, 1) == "waiting: no reason was looked for yet"
+    assert set(words(q).values()) == {"unknown"}
+    assert why(q, 1) == "unknown: not found out yet: `broker summarize` finds it out"
     find(q)
     expected = dict.fromkeys(range(1, 9), "no_resource_seen") | {7: "misconfigured"}
     assert words(q) == expected
