@@ -131,6 +131,10 @@ def load(
             lacking += [row["lack"] for row in not_loaded(connection, setup or "default") if row["queue"] is None]
     for name in loaded.setups:
         note_new(name, before)
+    if setup and getattr(ctx.get_parameter_source("setup"), "name", "") == "ENVIRONMENT":
+        for file, one in zip(names, worlds, strict=True):
+            if (named := one.get("setup") or one.get("vo") or setup) != setup:
+                output.note(f"{file} names setup {named}, but {SETUP} is {setup}: unset {SETUP}, or give --setup")
     changed = loaded.there.changed_cpu_times()
     warnings = [*lacking, *loaded.kept, *([changed] if changed else [])]
     warnings += [f"{line} (setup {name})" for name, lines in missing.items() for line in lines]

@@ -23,6 +23,24 @@ def test_the_environment_can_name_the_setup(cli: Cli, db: Connection, monkeypatc
 
 
 @pytest.mark.slow
+def test_load_says_that_the_environment_overrides_the_setup_of_a_file(
+    cli: Cli, db: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, other = tmp_path / "named.json", tmp_path / "other.json"
+    named.write_text(json.dumps({"setup": "small", "queues": {"Q": {}}}))
+    other.write_text(json.dumps({"queues": {"Q": {}}}))
+    assert cli("load", named).err == cli("load", named, "--setup", "small").err == ""
+    monkeypatch.setenv("BROKER_SETUP", "gpu")
+    printed = cli("load", named, other)
+    assert "Loaded into gpu" in printed.out
+    words = f"{named} names setup small, but BROKER_SETUP is gpu: unset BROKER_SETUP, or give --setup"
+    assert [line for line in printed.err.splitlines() if "BROKER_SETUP" in line] == [words]
+    assert "BROKER_SETUP" not in cli("load", named, "--setup", "gpu").err
+    monkeypatch.setenv("BROKER_SETUP", "small")
+    assert "BROKER_SETUP" not in cli("load", named).err
+
+
+@pytest.mark.slow
 def test_a_setup_that_a_command_makes_is_named(cli: Cli, db: Connection, tmp_path: Path) -> None:
     """The first setup is no surprise; the name of another may be misspelt."""
     (tmp_path / "jobs.json").write_text(json.dumps({"job_id": 1, "requirements": requirements()}))

@@ -50,6 +50,8 @@ OUTCOMES = {
     ),
 }
 _EXPORT = re.compile(r"^export (\w+)=(\S+)$", re.MULTILINE)
+_UNSET = re.compile(r"^unset (\w+)$", re.MULTILINE)
+TUTORIALS = ["first-match", "gpu-job", "first-brokerage", "first-rule"]
 _ROLE = re.compile(r"\bcreate (?:role|user) (\w+)", re.IGNORECASE)
 
 
@@ -91,7 +93,8 @@ def psql_program() -> Path:
 def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
     """Run one block as its reader would, or with the `broker` of the folder `warm`.
 
-    exported: the variables that the page's blocks have exported; this block adds its own.
+    exported: the variables that the page's blocks have exported; this block adds its own, and removes those that it
+    unsets.
     """
     exported |= dict(_EXPORT.findall(block.text))
     psql = psql_program()
@@ -113,12 +116,17 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Pa
         check=False,
         timeout=LONGEST,
     )
+    for name in _UNSET.findall(block.text):
+        exported.pop(name, None)
     assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
 
 
-def errors_of(page: Page, dsn: str, folder: Path, warm: Path | None = None) -> Iterator[str]:
-    """Load the worlds of a page and run its blocks; the errors of those that fail."""
-    exported: dict[str, str] = {}
+def errors_of(
+    page: Page, dsn: str, folder: Path, warm: Path | None = None, exported: dict[str, str] | None = None
+) -> Iterator[str]:
+    """Load the worlds of a page and run its blocks; the errors of those that fail. exported: the variables of a shell
+    in which other pages ran before."""
+    exported = {} if exported is None else exported
     for name in page.directives("world"):
         _load(dsn, folder, WORLDS / f"{name}.json")
     for block in runnable(page):
@@ -143,15 +151,23 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: P
         _drop_roles(dsn, [role for one in together for role in roles_of(one)])
 
 
+@pytest.mark.slow
+def test_tutorials_work_one_after_another_in_one_shell(dsn: str, tmp_path: Path, warm: Path) -> None:
+    pages = {page.path.stem: page for page in run_here() if "/tutorial/" in page.name}
+    assert sorted(pages) == sorted(TUTORIALS)
+    shell: dict[str, str] = {}
+    assert [error for name in TUTORIALS for error in errors_of(pages[name], dsn, tmp_path, warm, shell)] == []
+    assert shell == {}, "a tutorial leaves no variable behind"
+
+
 @pytest.mark.drawn
 def test_tutorials_and_how_to_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
     """A reader goes through the tutorials and then the how-to pages, in one database and one folder."""
-    order = ["first-match", "first-brokerage", "first-rule"]
     pages = sorted(
         (page for page in run_here() if "/tutorial/" in page.name or "/how-to/" in page.name),
-        key=lambda page: (order.index(page.path.stem) if page.path.stem in order else len(order), page.name),
+        key=lambda page: ([*TUTORIALS, page.path.stem].index(page.path.stem), page.name),
     )
-    assert [page.path.stem for page in pages][:3] == order
+    assert [page.path.stem for page in pages][:4] == TUTORIALS
     pages = list(dict.fromkeys(one for page in pages for one in [*before(page), page]))
     failed: list[str] = []
     try:
