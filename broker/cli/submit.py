@@ -27,7 +27,7 @@ def submit(
 
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}. JSON lines
     are read in constant memory, and stored in calls of 100,000 jobs. The requirements may be a job of DiracX' matching
-    specification.
+    specification, as in {"job_id": 1, "requirements": DOCUMENT}.
     """
     from broker import database
     from broker.client.submitter import Submitter, There
@@ -66,9 +66,12 @@ def submit(
 def _translated(elements: Elements, file: str) -> Iterator[Mapping[str, object]]:
     """The elements, with requirements in place of documents of DiracX."""
     from broker.errors import BadRequest
-    from broker.translate import translated_requirements
+    from broker.translate import is_document, translated_requirements
 
     for number, element in enumerate(elements, 1):
+        if is_document(element):
+            fault = f"{file}, {elements.where(number)}: this is a document of DiracX without the id of a job"
+            raise BadRequest(fault, 'give {"job_id": 1, "requirements": DOCUMENT}, with ids of your own choice')
         given = element.get("requirements") if isinstance(element, dict) else None
         try:
             translated = translated_requirements(given)

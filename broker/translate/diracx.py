@@ -40,6 +40,18 @@ class _Case:
     ram_per_core: int = 0
 
 
+def is_document(given: Any) -> bool:
+    """Whether a value is a job of DiracX by itself, or an object of several jobs by name, where a job with an id and
+    requirements is expected."""
+
+    def is_job(one: Any) -> bool:
+        return isinstance(one, dict) and (
+            "matching_specs" in one or ("requirements" in one and not one.keys().isdisjoint(("owner", "job_type")))
+        )
+
+    return is_job(given) or (isinstance(given, dict) and bool(given) and all(map(is_job, given.values())))
+
+
 def translated_requirements(given: Any) -> Any:
     """The requirements of a job of DiracX, known by its `matching_specs` or `requirements`; any other value as it is.
     Raises BadRequest, naming the field."""

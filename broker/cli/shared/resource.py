@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,14 +12,17 @@ import typer
 Resource = dict[str, Any]
 """A resource description, as a JobAgent sends it; empty when no option was given."""
 
-_EXAMPLE = """for example '{"CPUTime": 86400}'"""
+_EXAMPLE = """for example '{"CPUTime": 86400}', or @FILE"""
 
 
 def _describe(
     *,
     resource: Annotated[
         str | None,
-        typer.Option(help="A resource description, or a node of DiracX, as JSON; the other options add to it."),
+        typer.Option(
+            metavar="JSON|@FILE",
+            help="A resource description, or a node of DiracX, as JSON or in a file; the other options add to it.",
+        ),
     ] = None,
     site: Annotated[list[str] | None, typer.Option(help="Site; repeat it for several.")] = None,
     platform: Annotated[list[str] | None, typer.Option(help="Platform; repeat it for several.")] = None,
@@ -36,18 +40,24 @@ def _describe(
     owner: Annotated[str | None, typer.Option(help="Owner of a private pilot (OwnerDN).")] = None,
 ) -> Resource:
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
+    from broker.cli.shared.files import reading
     from broker.errors import BadRequest
     from broker.json_text import Written, parse
     from broker.translate import translated_description
 
+    text, named = resource, "--resource"
+    if resource and resource.startswith("@"):
+        named = f"--resource {resource}"
+        with reading(Path(resource[1:])) as stream:
+            text = stream.read()
     try:
-        described = translated_description(parse(resource, Written)) if resource else {}
+        described = translated_description(parse(text, Written)) if text else {}
     except ValueError as error:
-        raise BadRequest(f"--resource is not JSON: {error}", _EXAMPLE) from None
+        raise BadRequest(f"{named} is not JSON: {error}", _EXAMPLE) from None
     except BadRequest as error:
-        raise BadRequest(f"--resource: {error.message}", error.hint) from None
+        raise BadRequest(f"{named}: {error.message}", error.hint) from None
     if not isinstance(described, dict):
-        raise BadRequest(f"--resource is not a JSON object: {str(resource)[:100]}", _EXAMPLE)
+        raise BadRequest(f"{named} is not a JSON object: {str(text)[:100]}", _EXAMPLE)
     options: dict[str, object] = {
         "Site": site, "Platform": platform, "CPUTime": cpu_time, "GridCE": ce, "Tag": tag,
         "NumberOfProcessors": processors, "MaxRAM": max_ram, "HostName": host, "OwnerGroup": owner_group,

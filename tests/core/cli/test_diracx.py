@@ -85,3 +85,33 @@ def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Cal
     cli("match", "--resource", json.dumps(node)).refuses("error: --resource: cpu.num_cores is missing")
     many = json.dumps({"resources": [{"CPUTime": 5}, node]})
     cli("agent", "match-many", "-", stdin=many).refuses("error: -, line 1, resources[1]: cpu.num_cores is missing")
+
+
+def test_a_document_without_the_id_of_a_job_is_told_how_to_be_given(cli: Cli, calls: Calls, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    newer = {**RANGE, "owner": "alice"}
+    for value, place in ((JOBS, "element 1"), (FIRST, "line 1"), (newer, "line 1"), ([FIRST], "element 1")):
+        indent = 1 if value is JOBS else None
+        file.write_text(json.dumps(value, indent=indent))
+        refused = cli("submit", file)
+        refused.refuses(f"error: {file}, {place}: this is a document of DiracX without the id of a job")
+        refused.refuses('give {"job_id": 1, "requirements": DOCUMENT}', "nothing is stored")
+    lines = (json.dumps({"job_id": number, "requirements": one}) for number, one in enumerate(JOBS.values(), 1))
+    assert cli("submit", "-", stdin="\n".join(lines)).out == f"{len(JOBS)} jobs submitted to setup default\n"
+
+
+@pytest.mark.slow
+def test_a_resource_may_be_in_a_file(cli: Cli, calls: Calls, tmp_path: Path) -> None:
+    calls.insert(1, CPUTime=100)
+    file = tmp_path / "node.json"
+    file.write_text('{"CPUTime": 86400}')
+    for command in (["explain"], ["explain", 1], ["task-queues"], ["match"]):
+        cli(*command, "--resource", f"@{file}", "--json")
+    assert [row["state"] for row in cli("leases", "--json").json] == ["matched"]
+    assert cli("match", "--resource", "@-", stdin='{"CPUTime": 86400}').code == 2
+    for text, fault in (("{", "is not JSON"), ("[1]", "is not a JSON object: [1]")):
+        file.write_text(text)
+        cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file} {fault}")
+    file.write_text(json.dumps({"node_id": "n", "cpu": {}, "site": "A", "wall-time": 5}))
+    cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file}: cpu.num_cores is missing")
+    cli("match", "--resource", f"@{tmp_path}/none.json").refuses(f"cannot read {tmp_path}/none.json")
