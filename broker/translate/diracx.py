@@ -14,6 +14,7 @@ from typing import Any
 
 from broker.errors import BadRequest
 from broker.translate.document import Part, count, flag, number, text, texts, version, wrong
+from broker.world.shape import nearest
 
 Attributes = dict[str, Any]
 
@@ -54,30 +55,49 @@ def is_document(given: Any) -> bool:
 
 def translated_requirements(given: Any) -> Any:
     """The requirements of a job of DiracX, known by its `matching_specs` or `requirements`; any other value as it is.
-    Raises BadRequest, naming the field."""
-    is_job = isinstance(given, dict) and not given.keys().isdisjoint(("matching_specs", "requirements"))
-    return requirements_of_document(given) if is_job else given
+    Raises BadRequest, naming the field, also without an owner or a group."""
+    names = _names(given)
+    if names.isdisjoint(_OF_JOB):
+        for name in () if names.isdisjoint(("owner", "group", "version")) else names:
+            if meant := nearest(name, _OF_JOB, 0.8):
+                raise BadRequest(f"{name} is not a known field", f"The nearest is {meant}.")
+        return given
+    found = requirements_of_document(given)
+    for name, key in (("owner", "Owner"), ("group", "OwnerGroup")):
+        if key not in found:
+            raise BadRequest(f"{name} is missing")
+    return found
 
 
 def translated_description(given: Any) -> Any:
-    """The resource description of a node of DiracX, known by its `node_id` and `cpu`; any other value as it is. Raises
-    BadRequest, naming the field."""
-    is_node = isinstance(given, dict) and given.keys() >= {"node_id", "cpu"}
+    """The resource description of a node of DiracX, known by its `node_id` or `cpu` without the key CPUTime; any other
+    value as it is. Raises BadRequest, naming the field."""
+    names = _names(given)
+    is_node = not names.isdisjoint(("node_id", "cpu")) and "CPUTime" not in names
     return description_of_node(given) if is_node else given
+
+
+_OF_JOB = ("matching_specs", "requirements")
+
+
+def _names(given: Any) -> set[str]:
+    """The names of the fields of a document, with _ between their words; none if the value is no object."""
+    return {str(name).replace("-", "_") for name in given} if isinstance(given, dict) else set()
 
 
 def requirements_of_document(document: Any) -> dict[str, Any]:
     """The requirements of a job of DiracX, v0.1 or v0.2. CPUTime is 0, since the document's work is an attribute; Owner
     and OwnerGroup are left out if the document has none. Raises BadRequest, naming the field."""
     job = Part("", document)
-    job.skip("version", "job_id", "submit_time", "status", "optimizer_notes")
+    job.take("version", _known_version)
+    job.skip("job_id", "submit_time", "status", "optimizer_notes")
     named = {
         "Owner": job.take("owner", text), "OwnerGroup": job.take("group", text), "CPUTime": 0,
         "JobTypes": job.take("type", text) or job.take("job_type", text),
     }  # fmt: skip
     specs = job.take("matching_specs", _list)
     if specs is not None:
-        cases = [case for place, one in specs for case in _spec(Part(place, one))]
+        cases = [case for place, one in specs for case in _spec(Part(place, one, job.joint))]
     else:
         named |= _scope(job)
         cases = list(_requirements(job.need("requirements", Part)))
@@ -91,7 +111,8 @@ def description_of_node(document: Any) -> dict[str, Any]:
     """The resource description of a node of DiracX, v0.1 or v0.2. CPUTime is the node's CPU work: the whole in v0.1,
     that of one core in v0.2. Raises BadRequest, naming the field."""
     node = Part("", document)
-    node.skip("version", "node_id")
+    node.take("version", _known_version)
+    node.skip("node_id")
     site, wall, work = node.need("site", text), node.need("wall_time", number), node.take("cpu_work", number)
     power = node.take("cpu_power_db12", number)
     tags = node.take("tags", texts, [])
@@ -123,6 +144,11 @@ def description_of_node(document: Any) -> dict[str, Any]:
         "Tag": tags, "Attributes": {name: value for name, value in attributes.items() if value not in (None, [])},
     }  # fmt: skip
     return {key: value for key, value in result.items() if value not in (None, [])}
+
+
+def _known_version(place: str, value: Any) -> str:
+    found = version(place, value)
+    return found if re.match(r"0\.[12](\.|$)", found) else wrong(place, value, "0.1 or 0.2")
 
 
 # A job of v0.1

@@ -13,25 +13,30 @@ Read = Callable[[str, Any], Any]
 
 
 class Part:
-    """An object of a document. Names of fields may have - or _ between their words; null is the same as absent."""
+    """An object of a document. Names of fields may have - or _ between their words; null is the same as absent. joint:
+    the one that errors put between the words of a field that is absent, by default that of the other fields."""
 
-    def __init__(self, place: str, value: Any) -> None:
+    def __init__(self, place: str, value: Any, joint: str | None = None) -> None:
         if not isinstance(value, dict):
             wrong(place or "the document", value, "an object")
+        self.joint = joint or ("-" if _has_hyphens(value) else "_")
         self._place = place
-        self._left: dict[str, tuple[str, Any]] = {}
+        self._written: dict[str, str] = {}
+        self._left: dict[str, Any] = {}
         self._known: list[str] = []
         for written, field in value.items():
             name = str(written).replace("-", "_")
             if name in self._left:
-                raise BadRequest(f"{self.place(written)} is given twice, also as {self._left[name][0]}")
-            self._left[name] = written, field
+                raise BadRequest(f"{self._below(written)} is given twice, also as {self._written[name]}")
+            self._written[name], self._left[name] = written, field
 
     def take(self, name: str, read: Read, default: Any = None) -> Any:
         """A field as `read` gives it; the default if it is absent."""
         self._known.append(name)
-        written, value = self._left.pop(name, (name, None))
-        return default if value is None else read(self.place(written), value)
+        value = self._left.pop(name, None)
+        if value is None:
+            return default
+        return Part(self.place(name), value, self.joint) if read is Part else read(self.place(name), value)
 
     def need(self, name: str, read: Read) -> Any:
         """A field that must be there."""
@@ -42,7 +47,7 @@ class Part:
 
     def part(self, name: str) -> "Part":
         """A field that is an object; an empty one if it is absent."""
-        return self.take(name, Part, None) or Part(self.place(name), {})
+        return self.take(name, Part, None) or Part(self.place(name), {}, self.joint)
 
     def bounds(self, name: str, read: Read) -> dict[str, Any]:
         """A field with min and max, without absent ones."""
@@ -58,14 +63,25 @@ class Part:
 
     def end(self) -> None:
         """Refuse the fields that were not taken."""
-        for written, _ in self._left.values():
-            meant = nearest(str(written).replace("-", "_"), self._known)
-            hint = f"The nearest is {meant}." if meant else f"Fields are {', '.join(self._known)}."
-            raise BadRequest(f"{self.place(str(written)[:100])} is not a known field", hint)
+        for name in self._left:
+            meant = nearest(name, self._known)
+            known = [field.replace("_", self.joint) for field in ([meant] if meant else self._known)]
+            hint = f"The nearest is {known[0]}." if meant else f"Fields are {', '.join(known)}."
+            raise BadRequest(f"{self._below(str(self._written[name])[:100])} is not a known field", hint)
 
     def place(self, name: str) -> str:
-        """The place of a field, for errors."""
-        return f"{self._place}.{name}" if self._place else name
+        """The place of a field as the document writes it, for errors."""
+        return self._below(self._written.get(name) or name.replace("_", self.joint))
+
+    def _below(self, written: str) -> str:
+        return f"{self._place}.{written}" if self._place else written
+
+
+def _has_hyphens(value: Any) -> bool:
+    """Whether a name of a field in a document has a hyphen."""
+    if isinstance(value, list):
+        return any(map(_has_hyphens, value))
+    return isinstance(value, dict) and any("-" in str(name) or _has_hyphens(one) for name, one in value.items())
 
 
 def text(place: str, value: Any) -> str:

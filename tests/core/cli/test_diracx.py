@@ -82,9 +82,9 @@ def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Cal
         cli("submit", file).refuses(f"error: {file}, {element}, job 7: {place}", "nothing is stored")
     assert calls.value("select count(*) from monitor.job") == 0
     node = {"node_id": "n", "cpu": {}, "site": "A", "wall-time": 5}
-    cli("match", "--resource", json.dumps(node)).refuses("error: --resource: cpu.num_cores is missing")
+    cli("match", "--resource", json.dumps(node)).refuses("error: --resource: cpu.num-cores is missing")
     many = json.dumps({"resources": [{"CPUTime": 5}, node]})
-    cli("agent", "match-many", "-", stdin=many).refuses("error: -, line 1, resources[1]: cpu.num_cores is missing")
+    cli("agent", "match-many", "-", stdin=many).refuses("error: -, line 1, resources[1]: cpu.num-cores is missing")
 
 
 def test_a_document_without_the_id_of_a_job_is_told_how_to_be_given(cli: Cli, calls: Calls, tmp_path: Path) -> None:
@@ -113,5 +113,5 @@ def test_a_resource_may_be_in_a_file(cli: Cli, calls: Calls, tmp_path: Path) -> 
         file.write_text(text)
         cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file} {fault}")
     file.write_text(json.dumps({"node_id": "n", "cpu": {}, "site": "A", "wall-time": 5}))
-    cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file}: cpu.num_cores is missing")
+    cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file}: cpu.num-cores is missing")
     cli("match", "--resource", f"@{tmp_path}/none.json").refuses(f"cannot read {tmp_path}/none.json")

@@ -18,7 +18,12 @@ from psycopg.types.json import Jsonb
 
 from broker.errors import BadRequest
 from broker.json_text import Written
-from broker.translate import description_of_node, requirements_of_document
+from broker.translate import (
+    description_of_node,
+    requirements_of_document,
+    translated_description,
+    translated_requirements,
+)
 from tests.calls import Calls, Connection
 from tests.core.oracle.matching import canonical, fits
 from tests.core.oracle.offers import Rules
@@ -278,13 +283,15 @@ SPEC: dict[str, Any] = JOBS["job_06_gpu"]["matching_specs"][0]
         ({"matching_specs": [SPEC, {**SPEC, "wall-time": -1}]}, "matching_specs[1].wall-time is -1, not a number"),
         ({"matching_specs": [{**SPEC, "wall-time": "1h"}]}, 'matching_specs[0].wall-time is "1h", not a number'),
         ({"matching_specs": [{**SPEC, "system": None}]}, "matching_specs[0].system.name is missing"),
-        ({"matching_specs": [{**SPEC, "wall-time": None, "cpu-work": None}]}, "wall_time and the CPU work are missing"),
+        ({"matching_specs": [{**SPEC, "wall-time": None, "cpu-work": None}]}, "wall-time and the CPU work are missing"),
         ({"matching_specs": [{**SPEC, "tags": ["a"]}]}, 'tags is ["a"], not an expression over tags'),
         ({"matching_specs": [{**SPEC, "cpu": {"num-cores": {}, "num_cores": {}}}]}, "num_cores is given twice"),
         ({"matching_specs": [{**SPEC, "cpu-work": 1e300}]}, "cpu-work is 1e+300, not a number from 0 to 10^15"),
         ({"matching_specs": [{**SPEC, "gpus": {}}]}, "matching_specs[0].gpus is not a known field"),
         ({"matching_specs": [{**SPEC, "gpu": {"vendor": "nvidia"}}]}, "matching_specs[0].gpu.count is missing"),
         (one_core(cpu={"num_cores": {"min": 8, "max": 2}}), "cpu.num_cores: min is 8, above max, which is 2"),
+        ({"matching_specs": [{**SPEC, "cpu": {**SPEC["cpu"], "num-cores": {"min": 8, "max": 2}}}]},
+         "[0].cpu.num-cores: min is 8, above max, which is 2"),
         (one_core(cpu={"architecture": {"level": "v3"}}), 'architecture.level is "v3", not a level such as x86-64-v3'),
         (one_core(cpu={"architecture": {"level": "x86-64-v3", "required_features": ["fma"]}}), "are both given"),
         (one_core(gpu={"count": {"min": 1}, "vendor": "amd", "arch": "gfx90a"}), 'arch is "gfx90a", not an archi'),
@@ -296,7 +303,7 @@ SPEC: dict[str, Any] = JOBS["job_06_gpu"]["matching_specs"][0]
 def test_a_fault_of_a_job_is_refused_with_its_place(job: Any, message: str) -> None:
     with pytest.raises(BadRequest) as refused:
         requirements_of_document(job)
-    assert message in str(refused.value)
+    assert message in f"{refused.value.message}: {refused.value.hint}"
 
 
 @pytest.mark.parametrize(
@@ -318,8 +325,10 @@ def test_a_number_that_is_no_version_is_refused(number: Any) -> None:
     ("change", "message"),
     [
         ({"site": None}, "site is missing"),
-        ({"cpu-work": None}, "cpu_work is missing"),
-        ({"cpu": {}}, "cpu.num_cores is missing"),
+        ({"cpu-work": None}, "cpu-work is missing"),
+        ({"cpu": {}}, "cpu.num-cores is missing"),
+        ({"wall-tim": 5}, "wall-tim is not a known field: The nearest is wall-time."),
+        ({"version": "0.9"}, 'version is "0.9", not 0.1 or 0.2'),
         ({"system": {"name": "Linux", "glibc": "new"}}, 'system.glibc is "new", not a version such as 2.28'),
         ({"gpu": {"count": True}}, "gpu.count is true, not a number from 0 to 10^15"),
         ({"tags": "a & b"}, 'tags is "a & b", not a list of texts'),
@@ -328,7 +337,38 @@ def test_a_number_that_is_no_version_is_refused(number: Any) -> None:
 def test_a_fault_of_a_node_is_refused_with_its_place(change: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRequest) as refused:
         description_of_node({**NODES["node_01_cern_typical"], **change})
-    assert message in str(refused.value)
+    assert message in f"{refused.value.message}: {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"owner": None}, "owner is missing: None"),
+        ({"group": None}, "group is missing: None"),
+        ({"matching_specs": None, "matching_spec": [SPEC]}, "matching_spec is not a known field: The nearest is"),
+        ({"version": "0.3.0"}, 'version is "0.3.0", not 0.1 or 0.2: None'),
+        ({"version": "0.12"}, 'version is "0.12", not 0.1 or 0.2: None'),
+    ],
+)
+def test_a_job_that_is_given_as_requirements_is_refused_in_the_words_of_its_document(
+    change: dict[str, Any], message: str
+) -> None:
+    job = {key: value for key, value in {**JOBS["job_06_gpu"], "owner": "a", **change}.items() if value is not None}
+    with pytest.raises(BadRequest) as refused:
+        translated_requirements(job)
+    assert message in f"{refused.value.message}: {refused.value.hint}"
+
+
+def test_documents_are_known_by_their_fields() -> None:
+    own = {"Owner": "a", "OwnerGroup": "b", "CPUTime": 5, "Requirement": 1}
+    assert translated_requirements(own) is own
+    described = {"CPUTime": 5, "cpu": {}}
+    assert translated_description(described) is described
+    for known in ("0.1", "0.1.7", "0.2.0", 0.2):
+        assert translated_requirements({**JOBS["job_06_gpu"], "owner": "a", "version": known})["Owner"] == "a"
+    for node in NODES.values():
+        without_id = {key: value for key, value in node.items() if key != "node_id"}
+        assert translated_description(without_id) == translated_description({"node-id": "n", **without_id}) != node
 
 
 @pytest.mark.parametrize(
