@@ -105,7 +105,7 @@ def an_element(number: int) -> str:
     return f"element {number}"
 
 
-def _search(chunk: Chunk) -> Generator[Chunk, bool, int | None]:
+def search(chunk: Chunk) -> Generator[Chunk, bool, int | None]:
     """Find the element for which a chunk is refused: yields parts, is sent whether each is refused, returns the
     element's index. Returns None if no single element is refused (two contradict each other, or the trouble has
     passed).
@@ -215,11 +215,11 @@ class Submitter(Client):
 
     def _refused(self, chunk: Chunk) -> int | None:
         """The index of the element for which a chunk is refused; tries parts of it, and stores none."""
-        search = _search(chunk)
+        looking = search(chunk)
         try:
-            part = next(search)
+            part = next(looking)
             while True:
-                part = search.send(self.refuses(_insert_jobs(self.setup, part)))
+                part = looking.send(self.refuses(_insert_jobs(self.setup, part)))
         except StopIteration as found:
             return found.value  # type: ignore[no-any-return]
 
@@ -265,10 +265,10 @@ class AsyncSubmitter(AsyncClient):
 
     async def _refused(self, chunk: Chunk) -> int | None:
         """The index of the element for which a chunk is refused; tries parts of it, and stores none."""
-        search = _search(chunk)
+        looking = search(chunk)
         try:
-            part = next(search)
+            part = next(looking)
             while True:
-                part = search.send(await self.refuses(_insert_jobs(self.setup, part)))
+                part = looking.send(await self.refuses(_insert_jobs(self.setup, part)))
         except StopIteration as found:
             return found.value  # type: ignore[no-any-return]

@@ -14,19 +14,17 @@ from datetime import datetime
 from functools import partial
 from typing import Any, LiteralString
 
-import psycopg
 from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
 from broker.client.submitter import MANY, There
 from broker.database import Connection
-from broker.database_errors import from_database
-from broker.errors import BadRequest, BrokerError
+from broker.errors import BadRequest
 from broker.json_text import json_text, shown
 from broker.json_text import parse as parse_text
 from broker.known_exports import recognise
 from broker.world import config, instance, resources, tables, taskqueue, work
-from broker.world.section import Section
+from broker.world.section import Section, naming
 from broker.world.shape import ALIKE, HINT, Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
@@ -258,10 +256,11 @@ def _store(
                 )
             replaced.add((into, part.table))
     for name, value in world.queues.items():
-        if name == "task_queues":
-            number = taskqueue.store_task_queues(connection, into, value, loaded.there)
-        else:
-            number = taskqueue.SECTIONS[name].store(connection, into, value)
+        with naming(name):
+            if name == "task_queues":
+                number = taskqueue.store_task_queues(connection, into, value, loaded.there)
+            else:
+                number = taskqueue.SECTIONS[name].store(connection, into, value)
         loaded.rows[name] = loaded.rows.get(name, 0) + number
     loaded.jobs += sum(len(queue["jobs"]) for queue in world.queues.get("task_queues", ()))
     for name, count in world.rows.items():
@@ -293,21 +292,6 @@ def _require_loaded(connection: Connection, world: _Checked) -> None:
         parts = world.parts.get(section, ())
         if ids := [row[key] for part in parts if part.table == table for row in part.rows]:
             connection.execute(check, (world.setup, ids))
-
-
-@contextmanager
-def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
-    """Put a name (a file, a section) before the message of an error; `said` may reword the message. Without a
-    name, errors pass unchanged.
-    """
-    try:
-        yield
-    except (BrokerError, psycopg.Error) as error:
-        if not name:
-            raise
-        found = from_database(error) if isinstance(error, psycopg.Error) else error
-        hint, detail = (text and said(text) for text in (found.hint, found.detail))
-        raise type(found)(f"{name}: {said(found.message)}", hint, found.sqlstate, detail) from error
 
 
 def dump(

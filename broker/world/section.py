@@ -2,9 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import psycopg
+
+from broker.database_errors import from_database
+from broker.errors import BrokerError
 from broker.world.shape import Fields, Part, Reading, Row, elements, entries
 
 Rows = Mapping[str, list[Row]]
@@ -81,3 +86,20 @@ def named(table: str, key: str, known: Fields, looks: str) -> Section:
         (table,), read, lambda _, rows: known.world(rows[table][0]), by=key, looks=looks,
         described=[Described(table, "", known)],
     )  # fmt: skip
+
+
+@contextmanager
+def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
+    """Put a name (a file, a section) before the message of an error; `said` may reword the message. Without a
+    name, errors pass unchanged, and so do those that begin with a place in what is named, such as limits[3].
+    """
+    try:
+        yield
+    except (BrokerError, psycopg.Error) as error:
+        if not name:
+            raise
+        found = from_database(error) if isinstance(error, psycopg.Error) else error
+        if found.message.startswith((f"{name}[", f"{name}.")):
+            raise found from error
+        hint, detail = (text and said(text) for text in (found.hint, found.detail))
+        raise type(found)(f"{name}: {said(found.message)}", hint, found.sqlstate, detail) from error

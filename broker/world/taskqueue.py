@@ -12,14 +12,20 @@ kind: running or delay, attribute, value, limit or seconds, burst}, ...] | | qua
 ...], the quarantines of operators; a load adds them to the earlier ones |
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from broker.client.submitter import There, chunks
+import psycopg
+
+from broker.client.submitter import Chunk, There, chunks, search
 from broker.database import Connection
+from broker.database_errors import from_database
+from broker.errors import BadRequest
 from broker.json_text import json_text
+from broker.world.section import naming
 from broker.world.shape import NUMBER, Kind, Reading, require
 
 World = Mapping[str, Any]
@@ -59,6 +65,16 @@ _LEASE: _Fields = {
 }  # fmt: skip
 
 
+_LOAD = "select taskqueue.load_task_queues(%s, %s::jsonb)"
+
+
+def _load(connection: Connection, setup: str, chunk: Chunk, there: There | None) -> None:
+    connection.execute(_LOAD, (setup, chunk.text))
+    if there is not None:
+        query = "select waiting, ended, raised, cut from taskqueue.jobs_there(%s, %s::jsonb)"
+        there.add(connection.execute(query, (setup, chunk.text)).fetchall()[0])
+
+
 def load_task_queues(
     connection: Connection,
     setup: str,
@@ -72,10 +88,7 @@ def load_task_queues(
     """
     stored = 0
     for chunk in chunks(task_queues):
-        connection.execute("select taskqueue.load_task_queues(%s, %s::jsonb)", (setup, chunk.text))
-        if there is not None:
-            query = "select waiting, ended, raised, cut from taskqueue.jobs_there(%s, %s::jsonb)"
-            there.add(connection.execute(query, (setup, chunk.text)).fetchall()[0])
+        _load(connection, setup, chunk, there)
         stored += chunk.jobs
         if on_chunk:
             on_chunk(stored)
@@ -199,7 +212,8 @@ def _store_retry_rules(connection: Connection, setup: str, rows: list[Any]) -> i
 def _store_held_owners(connection: Connection, setup: str, owners: list[Any]) -> int:
     for number, owner in enumerate(owners):
         require(str, f"held_owners[{number}]", owner)
-        connection.execute("select taskqueue.hold(%s, 'owner', %s)", (setup, owner))
+        with naming(f"held_owners[{number}]"):
+            connection.execute("select taskqueue.hold(%s, 'owner', %s)", (setup, owner))
     return len(owners)
 
 
@@ -207,8 +221,44 @@ def store_task_queues(connection: Connection, setup: str, task_queues: list[Any]
     """Store the TaskQueues of a world; there: counts the jobs whose CPU time changes."""
     for queue in task_queues:
         queue.setdefault("jobs", [])
-    load_task_queues(connection, setup, task_queues, there=there)
+    for chunk in chunks(task_queues):
+        try:
+            with connection.transaction():
+                _load(connection, setup, chunk, there)
+        except psycopg.Error as error:
+            found = from_database(error)
+            if isinstance(found, BadRequest):
+                raise _named(found, chunk, _refused(connection, setup, chunk)) from error
+            raise
     return len(task_queues)
+
+
+def _refused(connection: Connection, setup: str, chunk: Chunk) -> int | None:
+    """The index of the TaskQueue for which a chunk is refused; tries parts of it, and stores none."""
+    looking = search(chunk)
+    try:
+        part = next(looking)
+        while True:
+            refused = False
+            try:
+                with connection.transaction(force_rollback=True):
+                    connection.execute(_LOAD, (setup, part.text))
+            except psycopg.Error:
+                refused = True
+            part = looking.send(refused)
+    except StopIteration as found:
+        return found.value  # type: ignore[no-any-return]
+
+
+def _named(error: BadRequest, chunk: Chunk, index: int | None) -> BadRequest:
+    """The error of a chunk with its TaskQueue and the first of its jobs."""
+    if index is None:
+        return error
+    jobs = json.loads(chunk.texts[index])["jobs"]
+    job = f", job {jobs[0][0]}" if jobs and isinstance(jobs[0], list) and jobs[0] else ""
+    more = f" and {len(jobs) - 1} more" if job and len(jobs) > 1 else ""
+    place = f"task_queues[{chunk.numbers[index] - 1}]{job}{more}"
+    return BadRequest(f"{place}: {error.message}", error.hint, error.sqlstate, error.detail)
 
 
 def _store_leases(connection: Connection, setup: str, leases: list[Any]) -> int:
@@ -218,18 +268,20 @@ def _store_leases(connection: Connection, setup: str, leases: list[Any]) -> int:
 
 def _store_limits(connection: Connection, setup: str, limits: list[Any]) -> int:
     query = "select taskqueue.set_limit(%s, %s, %s, %s, %s, %s, %s::numeric, %s::int)"
-    for row in limits:
+    for place, row in enumerate(limits):
         number = row.get("limit" if row.get("kind") == "running" else "seconds")
         value = None if number is None else Decimal(str(number))
         named = (row.get(key) for key in ("kind", "site", "ce", "attribute", "value"))
-        connection.execute(query, (setup, *named, value, row.get("burst", 1)))
+        with naming(f"limits[{place}]"):
+            connection.execute(query, (setup, *named, value, row.get("burst", 1)))
     return len(limits)
 
 
 def _store_quarantines(connection: Connection, setup: str, rows: list[Any]) -> int:
-    for row in rows:
+    for number, row in enumerate(rows):
         named = [row.get(field) for field in _QUARANTINE]
-        connection.execute("select taskqueue.set_quarantine(%s, %s, %s, %s, %s)", [setup, *named])
+        with naming(f"quarantines[{number}]"):
+            connection.execute("select taskqueue.set_quarantine(%s, %s, %s, %s, %s)", [setup, *named])
     return len(rows)
 
 

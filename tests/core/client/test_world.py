@@ -246,3 +246,39 @@ def test_most_synthetic_pilots_find_a_job(db: Connection) -> None:
         for p in pilots
     ]
     assert 0.6 < sum(matched) / len(matched) < 0.95
+
+
+GOOD = {"requirements": requirements(), "jobs": [[1]]}
+
+
+@pytest.mark.parametrize(
+    ("world_", "place"),
+    [
+        ({"task_queues": [GOOD, {"requirements": requirements(TagExpression="a & & b"), "jobs": [[7], [8]]}]},
+         "task_queues[1], job 7 and 1 more: TagExpression: & at character 5"),
+        ({"task_queues": [GOOD, {"requirements": requirements(CPUTime=-1), "jobs": [[7]]}]}, "task_queues[1], job 7: "),
+        ({"task_queues": [GOOD, {"requirements": requirements(CPUTime=-1)}]}, "task_queues[1]: CPUTime"),
+        ({"task_queues": [GOOD, {"requirements": requirements(), "jobs": [5]}]}, "task_queues[1]: "),
+        ({"task_queues": [GOOD, {"requirements": requirements(OwnerGroup="b"), "jobs": [[1]]}]}, "task_queues: job_id 1"),
+        ({"limits": [{"site": "A", "kind": "running", "attribute": "JobType", "value": "x", "limit": 1},
+                     {"site": "A", "kind": "running", "attribute": "JobType", "value": "x", "limit": -1}]},
+         "limits[1]: limit is -1"),
+        ({"quarantines": [{"kind": "host", "site": "A", "name": "n", "why": "w"}, {"kind": "rack"}]},
+         "quarantines[1]: "),
+        ({"held_owners": ["a", ""]}, "held_owners[1]: invalid name"),
+        ({"held_owners": ["a", 5]}, "held_owners[1] is 5"),
+        ({"cpu_buckets": [1, "x"]}, "cpu_buckets[1] is \"x\""),
+        ({"cpu_buckets": [1, -5]}, "cpu_buckets: invalid bucket -5"),
+        ({"groups": {"users": {"share": -1}}}, "groups: invalid share -1 of group users"),
+        ({"leases": [{"id": 5, "requirements": requirements()}]}, "leases: lease 5: "),
+        ({"attributes": {"a": "nope"}}, "attributes: attribute a is "),
+        ({"retry_rules": [{"name": "r", "decision": "nope"}]}, "retry_rules: retry rule number 1"),
+    ],
+)  # fmt: skip
+def test_an_error_of_the_database_names_the_entry_of_the_world(
+    rolled_back: Connection, world_: dict[str, Any], place: str
+) -> None:
+    with pytest.raises(errors.BrokerError) as refused:
+        world.load(rolled_back, [world_], "w", names=["w.json"])
+    assert refused.value.message.startswith(f"w.json: {place}"), refused.value.message
+    assert rolled_back.execute("select count(*) from taskqueue.job").fetchall() == [(0,)]
