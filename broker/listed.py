@@ -541,11 +541,11 @@ LISTS: Mapping[str, List] = {
     "attributes": List(
         "Attributes offered lately",
         "monitor.offered_attribute",
-        _columns("site attribute type kinds lowest highest values last_seen"),
+        _columns("site attribute type kinds lowest highest values last_seen noted_at", noted_at="read by brokerage"),
         (("site", False), ("attribute", False)),
         command=Command(
             "List the attributes that resources offered lately at each site, with their values.",
-            "site attribute type kinds lowest highest values last_seen",
+            "site attribute type kinds lowest highest values last_seen noted_at",
             {
                 "site": Filter("site", "Only attributes that resources of this site offer.", known=_SITES_AND_QUEUES),
                 "attribute": Filter(
@@ -553,7 +553,7 @@ LISTS: Mapping[str, List] = {
                     known="select name from monitor.attribute where setup = %(setup)s",
                 ),
             },
-            "last_seen type",
+            "last_seen type noted_at",
             paged=False,
         ),
         search=Search(),

@@ -684,6 +684,7 @@ offered_attribute = Table(
     Column("highest", Text, comment="Highest value of a number or version; null for other types."),
     Column("values", Text, comment="Values of a text or flag, sorted and joined by commas, at most 20; null for other types."),
     Column("last_seen", TIMESTAMP(timezone=True), comment="When a resource with the attribute last asked for a job."),
+    Column("noted_at", TIMESTAMP(timezone=True), comment="If the site is a PanDA queue: when a pilot last offered a GPU that brokerage compares with tasks (resource.pilot_gpu); null = brokerage does not read the attribute, or no round of maintenance has noted a GPU."),
     comment="Attributes that the resources of each site offered lately: a sample, as monitor.resource_seen. Values that the attribute may no longer have are left out.",
 )
 

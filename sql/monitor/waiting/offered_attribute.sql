@@ -4,7 +4,10 @@ select o.setup, o.site, o.attribute, o.type, count(distinct o.class) as kinds,
        coalesce(nullif(array_to_string(min(o.bound), '.'), ''), case when min(o.bound) = '{}' then '0' end) as lowest,
        coalesce(nullif(array_to_string(max(o.bound), '.'), ''), case when max(o.bound) = '{}' then '0' end) as highest,
        array_to_string((array_agg(distinct o.text) filter (where o.bound is null))[:20], ', ') as "values",
-       max(o.last_seen) as last_seen
+       max(o.last_seen) as last_seen,
+       case when o.attribute = any ('{gpu.vendor,gpu.model,gpu.ram,gpu.architecture,gpu.runtime,gpu.driver}')
+            then (select max(p.last_seen) from resource.pilot_gpu p
+                   where p.setup = o.setup and p.queue = o.site) end as noted_at
   from (select k.setup, k.class, s.site, a.name as attribute, a.type, k.last_seen, v.value #>> '{}' as text,
                case when a.type in ('number', 'version') then taskqueue.value_order(a.type, v.value) end as bound,
                jsonb_typeof(v.value) as kind
@@ -35,3 +38,6 @@ comment on column monitor.offered_attribute.highest is 'Highest value of a numbe
 comment on column monitor.offered_attribute."values" is
   'Values of a text or flag, sorted and joined by commas, at most 20; null for other types.';
 comment on column monitor.offered_attribute.last_seen is 'When a resource with the attribute last asked for a job.';
+comment on column monitor.offered_attribute.noted_at is
+  'If the site is a PanDA queue: when a pilot last offered a GPU that brokerage compares with tasks '
+  '(resource.pilot_gpu); null = brokerage does not read the attribute, or no round of maintenance has noted a GPU.';

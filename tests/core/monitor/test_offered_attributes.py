@@ -1,5 +1,6 @@
 """monitor.attribute and monitor.offered_attribute: the configured attributes, and those that resources offered."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,9 @@ CONFIGURED = {
     "arch": "text", "glibc": "version", "gpu.count": {"type": "number", "absent": {"value": 0}}, "userns": "flag",
     "software": {"type": "text", "exclusive": False}, "work": {"type": "number", "absent": "passes"},
 }  # fmt: skip
+
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -71,3 +75,18 @@ def test_viewers_may_read_both_views(asked: Calls, role: str) -> None:
     asked.connection.execute(f"set local role {role}".encode())
     assert len(offered(asked, "site")) == 8
     assert len(asked.rows("select from monitor.attribute")) == 6
+
+
+def test_gpus_that_brokerage_reads_have_the_time_when_a_pilot_offered_them(q: Calls) -> None:
+    q.call("set_attributes", Jsonb({**CONFIGURED, "gpu.vendor": "text", "gpu.ram": "number"}))
+    q.connection.execute("insert into resource.queue (setup, queue) values (%s, 'PQ')", [q.setup])
+    q.set_clock(NOON)
+    for site in ("PQ", "NORTH"):
+        q.match(Site=site, Attributes={"gpu.count": 1, "gpu.vendor": "nvidia", "gpu.ram": 40000, "arch": "x86_64"})
+    assert {noted for _, noted in offered(q, "attribute, noted_at")} == {None}, "no maintenance yet"
+    q.set_clock(NOON + timedelta(minutes=1))
+    q.maintain()
+    assert offered(q, "site, attribute, noted_at") == [
+        *(("NORTH", name, None) for name in ("arch", "gpu.count", "gpu.ram", "gpu.vendor")),
+        ("PQ", "arch", None), ("PQ", "gpu.count", None), ("PQ", "gpu.ram", NOON), ("PQ", "gpu.vendor", NOON),
+    ]  # fmt: skip
