@@ -233,11 +233,16 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
 
 @contextmanager
 def session(setup: str | None = None) -> "Iterator[psycopg.Connection[Any]]":
-    """An autocommit connection to that server. Raises NoSuchThing if a setup is given that does not exist."""
+    """An autocommit connection to that server. Raises NoSuchThing if a setup is given that does not exist. If none is
+    given, says if the command has made the setup that its option names."""
     with connected(ready()) as connection:
         if setup is not None:
             require_setup(connection, setup)
+        named = options.setup if setup is None else None
+        before = None if named is None else setups_there(connection)
         yield connection
+        if named and before and named not in before and named in (setups_there(connection) or ()):
+            note_new(named, before)
 
 
 def take_away(

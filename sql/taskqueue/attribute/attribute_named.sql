@@ -10,7 +10,8 @@ begin
       using errcode = 'PB001',
             hint = (select concat('The nearest is ' || resource.nearest_name(p_name, array_agg(a.name)) || '. ',
                                   coalesce('It has ' || string_agg(a.name, ', ' order by a.name), 'It has none'),
-                                  '. An operator configures them with taskqueue.set_attributes.')
+                                  '. An operator configures them: `broker setup attributes`, or '
+                                  'taskqueue.set_attributes.')
                       from taskqueue.attribute a where a.setup = p_setup);
   end if;
   return v_attribute;

@@ -21,8 +21,10 @@ begin
                       "gpu.compute_capability": "version", "gpu.driver": "version", "gpu.runtime": "version"}';
   elsif jsonb_typeof(p_attributes) is distinct from 'object' then
     raise exception 'attributes are %, not an object', coalesce(resource.shown(p_attributes), 'null')
-      using errcode = 'PB001', hint = 'Give {"glibc": "version", "work": {"type": "number", "absent": "passes"}}, or '
-                                      '"diracx" for the attributes of DiracX.';
+      using errcode = 'PB001',
+            hint = concat('The nearest preset is ' || resource.nearest_name(p_attributes #>> '{}', '{diracx}') || '. ',
+                          'Give {"glibc": "version", "work": {"type": "number", "absent": "passes"}}, or "diracx" for '
+                          'the attributes of DiracX.');
   end if;
   for v_name, v_given in select e.key, e.value from jsonb_each(p_attributes) e loop
     perform resource.require_short('name of an attribute', v_name, 100);
@@ -62,9 +64,13 @@ begin
      and exists (select from jsonb_array_elements(d.requirements -> 'Clauses') c where c -> 'Attributes' ? a.name)
    group by a.name order by a.name limit 1;
   if found then
-    raise exception '% definitions name the attribute %, which would be changed or removed', v_definitions, v_name
+    raise exception '% the attribute %, which would be changed or removed',
+      case v_definitions when 1 then '1 definition names' else v_definitions || ' definitions name' end, v_name
       using errcode = 'PB005',
-            hint = 'Give the attribute as it is, or wait until no job names it. The setting keep_gpus names gpu.count.';
+            hint = 'Give the attribute as it is, or wait until no job names it.'
+                   || (select case when s.keep_gpus and v_name = 'gpu.count'
+                                   then ' The setting keep_gpus names gpu.count.' else '' end
+                         from taskqueue.setting s where s.setup = p_setup);
   end if;
   perform taskqueue.forget_descriptions(p_setup);
   delete from taskqueue.attribute a

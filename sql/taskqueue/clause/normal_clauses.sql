@@ -46,7 +46,8 @@ begin
             from unnest(v_values) with ordinality v(kind, name, value, low, high, closes, place)
            group by v.kind, v.name) v;
   if v_literals > 64 then
-    raise exception 'the conditions name over 64 tags and values of attributes'
+    raise exception 'the conditions name over 64 tags and values of attributes: %',
+      v_literals + greatest(cardinality(v_named) - 65, 0)
       using errcode = 'PB001', hint = 'Tags of the key Tags that no expression names do not count.';
   end if;
   select c.clauses, c.p_tests into v_clauses, v_tests

@@ -5,7 +5,8 @@ begin
   if p_clauses > 200 then
     raise exception 'the conditions have more than 200 clauses'
       using errcode = 'PB001',
-            hint = 'A clause is a list of alternatives. Alternatives of many conditions each make products of clauses.';
+            hint = 'Clauses that follow from others count, too: alternatives of many conditions each make products of '
+                   'clauses. Give fewer alternatives, or split the job into jobs with one alternative each.';
   elsif p_tests > 100000 then
     raise exception 'the conditions are too complex: over 100000 comparisons of clauses'
       using errcode = 'PB001', hint = 'Use fewer alternatives that name the same tags and attributes.';

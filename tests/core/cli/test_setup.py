@@ -58,6 +58,26 @@ def test_a_setup_that_a_command_makes_is_named(cli: Cli, db: Connection, tmp_pat
     assert "setup lhcb is new (there are atas, atlas, atlass, atlsa)" in cli(*calls["atlass"], "--setup", "lhcb").err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setup attributes preset:diracx", "setup cpu-buckets 500 1000", "setup platform el9 any",
+        "group set users --share 5", "identity grant broker_agent", "config set jobbroker:NW_THRESHOLD 2",
+        "settings --set taskqueue.attempts=2", "limit set running S OwnerGroup users 3",
+        "quarantine set host n w --site S", "alerts set-rule many figure=jobs_waiting above=1",
+    ],
+)  # fmt: skip
+def test_every_command_that_makes_a_setup_says_so(cli: Cli, db: Connection, command: str) -> None:
+    Calls(db, "keep").insert(1)
+    for new in (True, False):
+        printed = cli(*command.split(), "--setup", "keep2")
+        made = db.execute("select count(*) from resource.setup where setup = 'keep2'").fetchone() == (1,)
+        assert (printed.code, made) in ((0, True), (1, False)), printed.err
+        assert ("setup keep2 is new (nearest is keep)" in printed.err) == (made and new), printed.err
+    assert "is new" not in cli("jobs", "--setup", "keep").err
+
+
 @pytest.mark.parametrize("name", ["fs ", " fs", "  fs  ", " "])
 def test_a_setup_with_a_blank_at_its_end_is_refused(cli: Cli, db: Connection, name: str) -> None:
     job = json.dumps({"job_id": 1, "requirements": requirements()})

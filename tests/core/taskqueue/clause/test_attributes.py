@@ -88,6 +88,30 @@ def test_an_attribute_that_requirements_name_keeps_its_meaning(q: Calls) -> None
     assert attributes(q).keys() == {"n", "u"}
 
 
+def test_hints_name_the_nearest_preset_the_command_and_keep_gpus_if_it_is_on(q: Calls) -> None:
+    with refused("PB001") as preset, q.connection.transaction():
+        set_to(q, "dirac")
+    assert "The nearest preset is diracx. " in str(preset.value.diag.message_hint)
+    with refused("PB001") as other, q.connection.transaction():
+        set_to(q, 5)
+    assert "nearest" not in str(other.value.diag.message_hint)
+    set_to(q, {"n": "number", "gpu.count": {"type": "number", "absent": {"value": 0}}})
+    with refused("PB001") as unknown, q.connection.transaction():
+        q.insert(1, Attributes={"m": 5})
+    assert "`broker setup attributes`" in str(unknown.value.diag.message_hint)
+    q.insert(1, Attributes={"n": [5, 6]})
+    q.insert(2, Attributes={"gpu.count": [5, 6]})
+    for name, others in (("n", ["gpu.count"]), ("gpu.count", ["n"])):
+        for keeps in (False, True):
+            q.settings(keep_gpus=keeps)
+            given = {"n": "number", "gpu.count": {"type": "number", "absent": {"value": 0}}}
+            with refused("PB005", "definition") as changed, q.connection.transaction():
+                set_to(q, {other: given[other] for other in others})
+            hint = str(changed.value.diag.message_hint)
+            assert ("keep_gpus" in hint) == (keeps and name == "gpu.count"), (name, keeps)
+            assert keeps or f"1 definition names the attribute {name}" in str(changed.value)
+
+
 def order(q: Calls, kind: str, value: Any) -> Any:
     return q.value("select taskqueue.value_order(%s, %s)::float8[]", kind, json.dumps(value))
 

@@ -140,9 +140,11 @@ for _tag in TAGS[1:12]:
     ("given", "fault"),
     [
         ({"TagExpression": " & ".join(TAGS)}, "over 64 tags and values of attributes"),
-        ({"TagExpression": "&".join(chr(0x4E00 + n) for n in range(5000))}, "over 64 tags and values"),
+        ({"TagExpression": "&".join(chr(0x4E00 + n) for n in range(5000))},
+         "over 64 tags and values of attributes: 5000"),
         ({"Alternatives": [{"Attributes": {"n": GAPS}}, {"Attributes": {"n": {"above": 64}}}]}, "over 64 ranges"),
-        ({"Attributes": {"n": list(range(60))}, "TagExpression": "a & b & c & d & e"}, "over 64 tags and values"),
+        ({"Attributes": {"n": list(range(60))}, "TagExpression": "a & b & c & d & e"},
+         "over 64 tags and values of attributes: 65"),
         ({"TagExpression": " | ".join(f"({a} & {b})" for a, b in zip(TAGS[:30], TAGS[30:60], strict=True))},
          "more than 200 clauses"),
         ({"TagExpression": " & ".join(f"(~{a} | {b})" for a, b in pairwise(TAGS[:31]))},
