@@ -5,7 +5,11 @@ language sql immutable parallel safe as $$
     then (select string_agg(concat_ws('-', s ->> 'arch', nullif(s ->> 'vendor', '*'), nullif(s ->> 'instr', '*')),
                             ' or ' order by n)
             from jsonb_array_elements(p_requirement) with ordinality a(s, n))
-    else (select string_agg(format('%s %s', v.key, v.value), ', ' order by v.key) from jsonb_each_text(p_requirement) v)
+    else (select coalesce(string_agg(replace(v.key, '_', ' ')
+                                     || case when v.value -> 'excl' = 'true' then ' other than ' else ' ' end
+                                     || coalesce(v.value ->> 'pattern', v.value #>> '{}'), ', ' order by v.key),
+                          'of any kind')
+            from jsonb_each(p_requirement) v where v.value <> '"*"')
   end
 $$;
 

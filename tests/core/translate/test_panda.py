@@ -23,6 +23,7 @@ NODE = {
         ("x86_64-el9-gcc13-opt@el9#x86_64-*-avx2&NVIDIA-A100", {"gpu.vendor": "nvidia", "gpu.model": "a100"}),
         ("&nvidia-kt100:vram>=8000#x86_64", {"gpu.vendor": "nvidia", "gpu.model": "kt100", "gpu.ram": {"min": 8000}}),
         ("p&*-*", {}),
+        ("p&nvidia-A100-SXM4", {"gpu.vendor": "nvidia", "gpu.model": "a100"}),  # as PanDA's parser
         ("p&*:cuda>=12.0:vram=40960:uarch=Ampere:driver>575.0:model=A100",
          {"gpu.runtime": {"min": "12.0"}, "gpu.ram": 40960, "gpu.architecture": "ampere",
           "gpu.driver": {"above": "575.0"}, "gpu.model": "a100"}),
@@ -46,7 +47,9 @@ def test_conditions_become_attributes(architecture: Any, expected: dict[str, Any
     assert holds(wanted, {"Attributes": NODE}, DIRACX) is suits
 
 
-@pytest.mark.parametrize("architecture", [None, "", "x86_64-centos7-gcc8-opt#x86_64", '{"sw_platform": "p"}', "p&"])
+@pytest.mark.parametrize(
+    "architecture", [None, "", "x86_64-centos7-gcc8-opt#x86_64", '{"sw_platform": "p"}', "p&", "&", "[1]"]
+)
 def test_a_task_without_a_gpu_has_no_requirement(architecture: str | None) -> None:
     assert requirements_of_gpu_spec(architecture) == {}
 
