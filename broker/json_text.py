@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import partial
+from math import isinf
 from typing import Any
 
 from broker.errors import BadRequest
@@ -29,9 +30,10 @@ class Written(float):
 
 def parse(text: str, number: Callable[[str], float] = float) -> Any:
     """The value of a JSON text; `number` makes its numbers that are no integers. Raises ValueError for invalid JSON, a
-    key given twice, NaN, too many levels, or a text that is not Unicode."""
+    key given twice, NaN, a number beyond all bounds, too many levels, or a text that is not Unicode."""
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_float=number, parse_constant=_no_number)
+        finite = partial(_finite, number)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=finite)
         if "\\ud" in text or "\\uD" in text:
             _dumps(value).encode()
         _refuse_nul(text)
@@ -113,6 +115,13 @@ def _named_twice(text: str) -> str:
 
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is no number")
+
+
+def _finite(number: Callable[[str], float], text: str) -> float:
+    value = number(text)
+    if isinf(value):
+        raise ValueError(f"{shown(text)} is beyond the bounds of numbers")
+    return value
 
 
 def _half(error: UnicodeEncodeError) -> str:

@@ -47,7 +47,7 @@ def submit(
         elements = Elements(stream, str(file), _listed)
         there = There()
         with nullcontext() if typed else working("submitting"):
-            stated = _translated(elements, str(file))
+            stated = _translated(elements)
             jobs = submitter.submit_many(stated, None if as_json else progress, elements.where, there)
     if jobs:
         note_new(setup, setups)
@@ -63,21 +63,21 @@ def submit(
     output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
 
 
-def _translated(elements: Elements, file: str) -> Iterator[Mapping[str, object]]:
+def _translated(elements: Elements) -> Iterator[Mapping[str, object]]:
     """The elements, with requirements in place of documents of DiracX."""
     from broker.errors import BadRequest
     from broker.translate import is_document, translated_requirements
 
     for number, element in enumerate(elements, 1):
         if is_document(element):
-            fault = f"{file}, {elements.where(number)}: this is a document of DiracX without the id of a job"
+            fault = f"{elements.where(number)}: this is a document of DiracX without the id of a job"
             raise BadRequest(fault, 'give {"job_id": 1, "requirements": DOCUMENT}, with ids of your own choice')
         given = element.get("requirements") if isinstance(element, dict) else None
         try:
             translated = translated_requirements(given)
         except BadRequest as error:
             job = f", job {element['job_id']}" if "job_id" in element else ""
-            raise BadRequest(f"{file}, {elements.where(number)}{job}: {error.message}", error.hint) from None
+            raise BadRequest(f"{elements.where(number)}{job}: {error.message}", error.hint) from None
         yield element if translated is given else {**element, "requirements": translated}
 
 

@@ -1,5 +1,6 @@
 """Files that a command reads or writes; `-` is standard input or output."""
 
+import json
 import os
 import re
 import stat
@@ -8,7 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from broker.errors import BadRequest
 
 
 @contextmanager
@@ -91,12 +95,11 @@ class Elements:
 
     def __iter__(self) -> Iterator[Mapping[str, object]]:
         from broker.errors import BadRequest
-        from broker.json_text import Written, parse
 
         skipped: list[int] = []
-        first = next(self._filled(skipped), (0, "[]"))[1]
+        at, first = next(self._filled(skipped), (0, "[]"))
         try:
-            value = parse(first, Written)
+            value = self._parsed(at, first)
             found = self._listed(value)
             if isinstance(value, dict) and found[:1] == [value]:
                 self._skipped = skipped
@@ -114,12 +117,27 @@ class Elements:
                 raise BadRequest(f"{self._name} is not JSON: {error}", hint) from None
         for number, line in self._filled(skipped):
             try:
-                element = parse(line, Written)
+                element = self._parsed(number, line)
             except ValueError as error:
-                raise BadRequest(
-                    f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line"
-                ) from None
+                raise self._no_json(number, error) from None
             yield element
+
+    def _parsed(self, number: int, line: str) -> Any:
+        """The value of a line. Raises ValueError if the line is no JSON by itself, and BadRequest if it is JSON of a
+        value that is refused."""
+        from broker.json_text import Written, parse
+
+        try:
+            return parse(line, Written)
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:
+            raise self._no_json(number, error) from None
+
+    def _no_json(self, number: int, error: ValueError) -> "BadRequest":
+        from broker.errors import BadRequest
+
+        return BadRequest(f"{self._name}, line {number}, is not JSON: {error}", "give one JSON object a line")
 
     def _filled(self, skipped: list[int]) -> Iterator[tuple[int, str]]:
         """The lines that are not empty, with their numbers; `skipped` gets the numbers of the others."""

@@ -32,7 +32,8 @@ begin
     v_part.above := false;
     v_part.below := false;
     if v_attribute.type = 'text' then
-      v_part.value := taskqueue.one_text(p_key || '.' || p_name, v_item);
+      v_fault := case when jsonb_typeof(v_item) <> 'string' or v_item = '""' then 'which is not a text' end;
+      v_part.value := case when v_fault is null then taskqueue.one_text(p_key || '.' || p_name, v_item) end;
     elsif v_attribute.type = 'flag' then
       v_part.value := v_item #>> '{}';
       v_fault := case when jsonb_typeof(v_item) <> 'boolean' then 'not true or false' end;

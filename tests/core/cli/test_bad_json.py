@@ -15,6 +15,7 @@ BAD = {
     "half of a surrogate pair, U+D800": GOOD.replace("alice", "\\ud800"),
     "nested too deeply": GOOD.replace('"alice"', "[" * 100_000 + "]" * 100_000),
     'the key "job_id" stands twice in one object': GOOD.replace("{", '{"job_id": 2, ', 1),
+    "1e400 is beyond the bounds of numbers": GOOD.replace('"alice"', "1e400"),
     "NaN is no number": GOOD.replace('"alice"', "NaN"),
     "the character NUL": GOOD.replace("alice", "a\\u0000b"),
 }
@@ -49,6 +50,9 @@ def test_a_jdl_is_told_to_be_a_payload(cli: Cli, text: str, is_payload: bool) ->
 def test_the_line_of_a_stream_is_named(cli: Cli, db: Connection) -> None:
     cli("submit", "-", stdin=f"{GOOD}\n{BAD['the character NUL']}\n").refuses(
         "-, line 2, is not JSON: a text holds the character NUL"
+    )
+    cli("submit", "-", stdin=f"\n{BAD['1e400 is beyond the bounds of numbers']}\n{GOOD}\n").refuses(
+        "-, line 2, is not JSON: 1e400 is beyond the bounds of numbers"
     )
     assert Calls(db).value("select count(*) from taskqueue.job") == 0
 

@@ -74,12 +74,13 @@ def test_a_version_of_a_document_keeps_the_digits_of_its_number(cli: Cli, calls:
 
 
 def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
+def test_a_fault_of_a_document_names_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
     file = tmp_path / "jobs.json"
     good, bad = document(), document(**{"wall-time": -1})
     for text, element in ((f"{good}\n\n{bad}", "line 3"), (f"[{good}, {bad}]", "element 2")):
         file.write_text(text)
         place = "matching_specs[0].wall-time is -1, not a number"
-        cli("submit", file).refuses(f"error: {file}, {element}, job 7: {place}", "nothing is stored")
+        cli("submit", file).refuses(f"error: {element}, job 7: {place}", "nothing is stored")
     assert calls.value("select count(*) from monitor.job") == 0
     node = {"node_id": "n", "cpu": {}, "site": "A", "wall-time": 5}
     cli("match", "--resource", json.dumps(node)).refuses("error: --resource: cpu.num-cores is missing")
@@ -94,7 +95,7 @@ def test_a_document_without_the_id_of_a_job_is_told_how_to_be_given(cli: Cli, ca
         indent = 1 if value is JOBS else None
         file.write_text(json.dumps(value, indent=indent))
         refused = cli("submit", file)
-        refused.refuses(f"error: {file}, {place}: this is a document of DiracX without the id of a job")
+        refused.refuses(f"error: {place}: this is a document of DiracX without the id of a job")
         refused.refuses('give {"job_id": 1, "requirements": DOCUMENT}', "nothing is stored")
     lines = (json.dumps({"job_id": number, "requirements": one}) for number, one in enumerate(JOBS.values(), 1))
     assert cli("submit", "-", stdin="\n".join(lines)).out == f"{len(JOBS)} jobs submitted to setup default\n"

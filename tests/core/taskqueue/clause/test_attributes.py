@@ -112,6 +112,23 @@ def test_hints_name_the_nearest_preset_the_command_and_keep_gpus_if_it_is_on(q: 
             assert keeps or f"1 definition names the attribute {name}" in str(changed.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "message", "hint"),
+    [
+        ({"t": 5}, "Attributes.t is 5, which is not a text", "t takes a text or a list of them."),
+        ({"t": [""]}, 'Attributes.t is "", which is not a text', "t takes a text or a list of them."),
+        ({"v": "el9"}, 'Attributes.v is "el9", not a version', 'a range such as {"min": "2.28"}, or a list of them.'),
+        ({"n": "x"}, 'Attributes.n is "x", not a number', 'a range such as {"min": 1, "below": 4}, or a list of them.'),
+    ],
+)
+def test_the_hint_on_a_wrong_value_fits_its_type(q: Calls, value: Any, message: str, hint: str) -> None:
+    set_to(q, {"t": "text", "v": "version", "n": "number"})
+    with refused("PB001") as caught, q.connection.transaction():
+        q.insert(1, Attributes=value)
+    assert message in str(caught.value)
+    assert hint in str(caught.value.diag.message_hint)
+
+
 def order(q: Calls, kind: str, value: Any) -> Any:
     return q.value("select taskqueue.value_order(%s, %s)::float8[]", kind, json.dumps(value))
 
