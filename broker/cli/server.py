@@ -146,7 +146,10 @@ def dsn(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def psql(context: typer.Context) -> None:
-    """Open psql on the server, with all further arguments passed to psql: `broker psql -c 'select 1'`."""
+    r"""Open psql on the server, with all further arguments passed to psql: `broker psql -c 'select 1'`.
+
+    Errors come without their context in the functions; `\set SHOW_CONTEXT errors` shows it.
+    """
     from broker.errors import BrokerError
     from broker.server import binaries
 
@@ -160,6 +163,6 @@ def psql(context: typer.Context) -> None:
     if password is not None:
         os.environ["PGPASSWORD"] = password  # not on the command line, where everybody on the machine could read it
     try:
-        os.execv(program, ["psql", "-d", connection, *context.args])
+        os.execv(program, ["psql", "-d", connection, "-v", "SHOW_CONTEXT=never", *context.args])
     except OSError as error:
         raise BrokerError(f"cannot run {program}: {error.strerror}") from None

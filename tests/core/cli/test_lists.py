@@ -16,8 +16,8 @@ def test_each_list_is_for_viewers_and_not_for_agents(cli: Cli, db: Connection, a
     as_role("broker_viewer")
     listed = cli(*name.split(), "--json")
     assert listed.code == 0
-    assert isinstance(listed.json, list)
     of = lists.COMMANDS[name]
+    assert listed.json is None if of.counted else isinstance(listed.json, list), "nothing is counted yet"
     assert cli(*name.split()).out.startswith(of.title)
     assert of.command
     filters = [

@@ -1,4 +1,4 @@
-"""What was not counted yet is said so, and is never shown as 0 or as none."""
+"""Commands say that a figure was not counted yet; they never show it as 0 or as none."""
 
 import pytest
 

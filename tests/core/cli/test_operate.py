@@ -26,7 +26,7 @@ def test_the_command_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cl
     printed = cli("job", 1).out
     assert f"in TaskQueue {queue} (open), user priority 1" in printed
     assert "reason" in printed
-    assert waits["waiting"]["reason"] == "waiting"
+    assert waits["waiting"]["reason"] == "unknown"
     cli("summarize")
     assert "no_resource_seen" in cli("job", 1).out
     q.insert(2, Sites=["S"], MinRAM=4000)

@@ -58,6 +58,12 @@ def test_the_embedded_server_is_started_used_and_stopped_by_commands(broker: Bro
             assert connection.execute("select current_database()").fetchone() == ("broker",)
     assert broker("psql", "-XAtc", "select 40 + 2").stdout == "42\n"
     assert broker("psql", "-XAtc", "select count(*) from monitor.task_queue").stdout == "0\n"
+    refused = broker("psql", "-Xc", "select taskqueue.insert_job('default', 1, '{}')").stderr
+    assert refused.startswith("ERROR:") and "HINT:" in refused and "CONTEXT:" not in refused
+    refused = broker(
+        "psql", "-Xv", "SHOW_CONTEXT=errors", "-c", "select taskqueue.insert_job('default', 1, '{}')"
+    ).stderr
+    assert "CONTEXT:" in refused
     assert broker("down").stdout == "stopped\n"
     again = broker("down", BROKER_DSN="postgresql://db.example.org/broker")
     assert (again.stdout, "BROKER_DSN names another server" in again.stderr) == ("it was not running\n", True)
