@@ -186,7 +186,7 @@ def test_a_job_is_shown_with_its_state_and_its_obstacles(submitter: httpx.Client
     for kind in ("viewer", "submitter", "operator"):
         submitter.headers.update(bearer(token(kind)))
         found = submitter.get("/jobs/1").json()
-        assert (found["status"], found["reason"], found["owner_group"]) == ("waiting", "waiting", "users")
+        assert (found["status"], found["reason"], found["owner_group"]) == ("waiting", "unknown", "users")
         assert submitter.get("/jobs/99").status_code == 404
         assert submitter.get("/jobs/99/why").status_code == 404
     asked = submitter.post("/match", json={"resources": [{"CPUTime": 10}]})
