@@ -6,8 +6,9 @@ Data keep the short words of `monitor.reason` and of the statuses, as do JSON, a
 from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {
-    "waiting": "its turn", "limited": "at a limit", "no_resource_seen": "no resource asked",
-    "overtaken": "others come first", "too_large": "too large", "misconfigured": "cannot be met", "held": "held",
+    "unknown": "not found out yet", "waiting": "its turn", "limited": "at a limit",
+    "no_resource_seen": "no resource asked", "overtaken": "others come first",
+    "too_large": "too large", "misconfigured": "cannot be met", "held": "held",
     "input_missing": "input is missing", "no_queue_accepts": "no queue accepts it", "throttled": "held back",
 }  # fmt: skip
 """The reasons why jobs and tasks wait (monitor.reason), as they are read."""
@@ -17,7 +18,8 @@ SITES: Mapping[str, str] = {"online": "works", "limited": "at its limit"}
 _OF_BADGE = {
     "ok": "finished done online ok sent works active",
     "run": "running leased matched starting ready scouting scouted prepared merging transferring assigned activated",
-    "idle": "waiting overtaken cancelled closed released ended defined idle registered assigning info named watched",
+    "idle": "waiting unknown overtaken cancelled closed released ended defined idle registered assigning info named"
+            " watched",
     "warn": "limited stopped no_resource_seen too_large misconfigured input_missing no_queue_accepts throttled"
             " pending advice warning brokeroff test standby exhausted late asked",
     "bad": "failed expired aborted broken critical problem offline refused dead",

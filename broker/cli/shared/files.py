@@ -95,6 +95,7 @@ class Elements:
 
     def __iter__(self) -> Iterator[Mapping[str, object]]:
         from broker.errors import BadRequest
+        from broker.json_text import Written, parse
 
         skipped: list[int] = []
         at, first = next(self._filled(skipped), (0, "[]"))

@@ -73,7 +73,6 @@ def test_a_version_of_a_document_keeps_the_digits_of_its_number(cli: Cli, calls:
     assert cli("match", "--cpu-time", 5, "--attribute", "glibc=2.30").code == 2
 
 
-def test_a_fault_of_a_document_names_file_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
 def test_a_fault_of_a_document_names_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:
     file = tmp_path / "jobs.json"
     good, bad = document(), document(**{"wall-time": -1})

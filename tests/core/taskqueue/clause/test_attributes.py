@@ -117,7 +117,7 @@ def test_hints_name_the_nearest_preset_the_command_and_keep_gpus_if_it_is_on(q: 
     [
         ({"t": 5}, "Attributes.t is 5, which is not a text", "t takes a text or a list of them."),
         ({"t": [""]}, 'Attributes.t is "", which is not a text', "t takes a text or a list of them."),
-        ({"v": "el9"}, 'Attributes.v is "el9", not a version', 'a range such as {"min": "2.28"}, or a list of them.'),
+        ({"v": "el9"}, 'Attributes.v is "el9", not a version', 'a range such as {"min": "2.30"}, or a list of them.'),
         ({"n": "x"}, 'Attributes.n is "x", not a number', 'a range such as {"min": 1, "below": 4}, or a list of them.'),
     ],
 )
