@@ -148,7 +148,8 @@ def dsn(
 def psql(context: typer.Context) -> None:
     r"""Open psql on the server, with all further arguments passed to psql: `broker psql -c 'select 1'`.
 
-    Errors come without their context in the functions; `\set SHOW_CONTEXT errors` shows it.
+    Errors come without their context in the functions (`\set SHOW_CONTEXT errors` shows it), and long values are
+    wrapped within the width of the terminal (`\pset format aligned` leaves them whole).
     """
     from broker.errors import BrokerError
     from broker.server import binaries
@@ -163,6 +164,6 @@ def psql(context: typer.Context) -> None:
     if password is not None:
         os.environ["PGPASSWORD"] = password  # not on the command line, where everybody on the machine could read it
     try:
-        os.execv(program, ["psql", "-d", connection, "-v", "SHOW_CONTEXT=never", *context.args])
+        os.execv(program, ["psql", "-d", connection, "-v", "SHOW_CONTEXT=never", "-P", "format=wrapped", *context.args])
     except OSError as error:
         raise BrokerError(f"cannot run {program}: {error.strerror}") from None
