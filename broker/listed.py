@@ -210,7 +210,7 @@ LISTS: Mapping[str, List] = {
         _columns("queue site role status type cores waiting running cloud"),
         (("queue", False),),
         command=Command(
-            "List PanDA queues with their status and the jobs that wait and run there.",
+            "List PanDA queues with their status and their jobs.",
             "queue site role status type cores waiting running",
             {
                 "site": Filter("site", "Only queues of this site.", known=_SITES),
@@ -234,8 +234,8 @@ LISTS: Mapping[str, List] = {
         ),
         (("site", False),),
         command=Command(
-            "List sites: status, jobs and cores that wait, start and run, failures in the last hour, limits, and when"
-            " pilots were last seen.",
+            "List sites with their cores, failures and limits. The failures are those of the last hour; the list"
+            " shows when pilots were last seen, too.",
             "site status waiting_cores starting_cores running_cores failures quarantined limits limits_reached"
             " pilots_seen",
             {
@@ -257,7 +257,7 @@ LISTS: Mapping[str, List] = {
         ),
         (("task_id", True),),
         command=Command(
-            "List tasks, newest first, with their status, their jobs, and why they wait.",
+            "List tasks, newest first, and why they wait.",
             "task_id status owner share priority nucleus jobs jobs_left finished why next_try",
             {
                 "status": Filter("status", "Only tasks of this status, such as running.", values=TASK_STATUSES),
@@ -341,8 +341,8 @@ LISTS: Mapping[str, List] = {
         ),
         (("job_id", True),),
         command=Command(
-            "List leased jobs, newest first: where each is, when its JobAgent was last heard, and until when it has"
-            " it.",
+            "List leased jobs, newest first. It shows where each is, when its JobAgent was last heard, and until when"
+            " it has the job.",
             "job_id attempt state site host heard_at expires_at kill_reason owner_dn",
             {
                 "site": Filter("site", "Only leases of this site.", known=_SITES_AND_QUEUES),
@@ -370,7 +370,7 @@ LISTS: Mapping[str, List] = {
         ),
         (("run_id", True),),
         command=Command(
-            "List the runs of the brokers, newest first, with the results of their tasks; --task: runs of a task.",
+            "List the runs of the brokers, newest first. Each has the results of its tasks; --task: runs of a task.",
             "run_id started_at algorithm profile trial dry tasks assigned pending throttled failed",
             {
                 "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.",
@@ -397,8 +397,8 @@ LISTS: Mapping[str, List] = {
         _columns("change_id at object name before after role_name subject", at="when", object="of", subject="by"),
         (("change_id", True),),
         command=Command(
-            "List what people changed, newest first: configuration, credentials, holds, cancelled jobs, and who did"
-            " it.",
+            "List what people changed, and who did it, newest first. That is configuration, credentials, holds and"
+            " cancelled jobs.",
             "change_id at object name before after role_name subject",
             {
                 "of": Filter("object", "Only changes of this kind of object, such as limit, settings or job."),
@@ -447,7 +447,8 @@ LISTS: Mapping[str, List] = {
         _columns("owner_group measure unit jobs request median most above since"),
         (("owner_group", False), ("measure", False)),
         command=Command(
-            "Compare what jobs used of memory and time with what they required, by owner group; --task: of a task.",
+            "Compare what jobs used with what they required. That is memory and time, by owner group; --task: of a"
+            " task.",
             f"owner_group {_USE} unit since",
             {"group": _GROUP, "measure": _MEASURE, "task": Filter("task_id", "Show the jobs of this task.", int)},
             "since",
@@ -466,7 +467,8 @@ LISTS: Mapping[str, List] = {
         (("jobs", True), ("reason", False), ("owner_group", False), ("cpu_time", False)),
         counted=True,
         command=Command(
-            "List why jobs wait in TaskQueues, in one word by owner group and CPU bucket, the most jobs first.",
+            "List why jobs wait in TaskQueues, the most jobs first. Each reason has a line for an owner group and a"
+            " CPU bucket.",
             "reason owner_group cpu_time jobs task_queues waits age meaning",
             {
                 "reason": Filter("reason", "Only this reason, such as too_large.", values=REASONS),
@@ -485,7 +487,7 @@ LISTS: Mapping[str, List] = {
         ),
         (("limit_id", False),),
         command=Command(
-            "List the limits of sites: how far each is used, and which jobs wait because of it.",
+            "List the limits of sites, and how far each is used. It counts the jobs that wait because of a limit.",
             "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs",
             {
                 "site": Filter("site", "Only limits of this site.", known=_SITES_AND_QUEUES),
@@ -503,8 +505,8 @@ LISTS: Mapping[str, List] = {
         ),
         (("site", False), ("kind", False), ("name", False)),
         command=Command(
-            "List quarantines (refused), worker nodes that the guard would quarantine (watched), and sites that it"
-            " names.",
+            "List quarantines, and what the guard watches. Quarantines are refused, worker nodes that the guard would"
+            " quarantine are watched, and sites are named.",
             "name site kind state made_by since next_probe_at why",
             {
                 "site": Filter("site", "Only quarantines of this site.", known=_SITES_AND_QUEUES),
@@ -526,7 +528,7 @@ LISTS: Mapping[str, List] = {
         _columns("last_seen first_seen samples matched resource class"),
         (("last_seen", True), ("class", False)),
         command=Command(
-            "List the kinds of resources that asked for jobs lately, the latest first.",
+            "List the kinds of resources that asked for jobs lately. The latest comes first.",
             "last_seen first_seen samples matched resource",
             {
                 "site": Filter(
@@ -544,7 +546,7 @@ LISTS: Mapping[str, List] = {
         _columns("site attribute type kinds lowest highest values last_seen noted_at", noted_at="read by brokerage"),
         (("site", False), ("attribute", False)),
         command=Command(
-            "List the attributes that resources offered lately at each site, with their values.",
+            "List the attributes that resources offered lately. They come by site, with their values.",
             "site attribute type kinds lowest highest values last_seen noted_at",
             {
                 "site": Filter("site", "Only attributes that resources of this site offer.", known=_SITES_AND_QUEUES),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli.shared import done, output
+from broker.cli.shared import codes, done, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.files import Elements, reading
 from broker.cli.shared.resource import Resource, takes_resource
@@ -46,7 +46,7 @@ def match(
 ) -> None:
     """Take a job for a resource. The job is leased until it is finished or released.
 
-    Exit code 2: no job matches.
+    Exit code 4: no job matches.
     """
     from broker.client.matcher import JobAgent
 
@@ -68,7 +68,7 @@ def match(
     else:
         output.say("no match: this resource gets no job now")
     if not matches:
-        raise typer.Exit(2)
+        raise typer.Exit(codes.NO_MATCH)
 
 
 @app.command()
@@ -84,7 +84,7 @@ def match_many(
     resources: descriptions in order of preference; the first that yields a job is used. n: how many jobs, 1 by default.
     request_id: a UUID with which the call can be repeated.
 
-    Exit code 2: no job matches. A refused request is answered with an error; the other requests still get their
+    Exit code 4: no job matches. A refused request is answered with an error; the other requests still get their
     answers.
     """
     from broker.client.matcher import JobAgent
@@ -117,7 +117,7 @@ def match_many(
         number, error = refused[0]
         raise of_sqlstate(error.sqlstate, f"request {number} is refused: {error.message}", error.hint)
     if not any(answer.jobs for answer in answers):
-        raise typer.Exit(2)
+        raise typer.Exit(codes.NO_MATCH)
 
 
 def _translated(request: Any, where: str) -> Any:

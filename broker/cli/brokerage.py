@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli import retry_rules
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
 from broker.cli.shared.options import options
@@ -84,7 +84,8 @@ def what_if(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
+    """Show what a change would do to the open tasks. They are those of an algorithm, waiting ones included. Nothing is
+    stored.
 
     The jobs of a queue are counted as if each task were alone. Needs the role broker_operator; with --on, needs
     that role there, and broker_viewer and pg_read_all_data at the setup's database.
@@ -225,7 +226,8 @@ def evaluate(
     on: On = None,
     setup: Setup = "default",
 ) -> None:
-    """Decide cases, one per line, each in a world of its own, and print one answer per line. Nothing is stored.
+    """Decide cases, and print an answer to each. A line of the file is a case, in a world of its own, and its answer is
+    one line. Nothing is stored.
 
     Exit code 1: a case had an error. Needs the role broker_operator; rights with --on as for what-if.
     """
@@ -257,7 +259,7 @@ def evaluate(
             failed = failed or "error" in answer
             print(json.dumps(answer, ensure_ascii=False), flush=True)
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FAILED)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -272,7 +274,7 @@ def rules(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the rules of a profile in the order in which they are applied, your own rules included."""
+    """List the rules of a profile, in their order. Your own rules are among them."""
     from broker.errors import NoSuchThing
 
     with session() as connection:

@@ -28,7 +28,8 @@ def classify(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Classify queues (hi, mid, lo), users and tasks (S, A, B, C) of user analysis by their jobs.
+    """Classify queues, users and tasks of user analysis. The classes are hi, mid and lo for queues, and S, A, B and C
+    for users and tasks.
 
     The class of a queue depends on the waits of User Analysis jobs there, that of a user on the slots in use,
     that of a task on its user and its progress. Throttles and weights use the classes. The class of a task is valid for

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import common
+from broker.cli.shared import codes, common
 from broker.cli.shared.common import Json
 from broker.cli.shared.output import fields, json_out, note, say
 
@@ -60,7 +60,10 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Also count objects and grants of others.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare the database with this release: definitions, tables, owners, comments, grants. Exit 1 if it differs."""
+    """Compare the database with this release: definitions, tables, owners, comments, grants.
+
+    Exit code 5: it differs.
+    """
     from broker import upgrade as machinery
 
     report = machinery.check(common.target().dsn)
@@ -79,7 +82,7 @@ def check(
         fits = "the database is what the release says" if ok else f"{len(report.differences)} differences"
         say(f"release {report.release}, revision {report.revision}: {fits}")
     if not ok:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import session
 
@@ -18,9 +18,9 @@ def doctor(
     everything: Annotated[bool, typer.Option("--all", help="Also show the checks that found nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check what slows down matching on this server, and show the cost and the remedy.
+    """Check what slows down matching on this server. A finding has its cost and its remedy.
 
-    Exit code 1: there is a problem.
+    Exit code 5: there is a problem.
     """
     from psycopg.rows import dict_row
 
@@ -45,7 +45,7 @@ def doctor(
         problems = output.counted(counts["problem"], "problem")
         output.say(f"{problems}, {counts['advice']} advised, {counts['ok']} ok{more}")
     if counts["problem"]:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 def _show(findings: list[dict[str, Any]]) -> None:

@@ -51,7 +51,8 @@ def failures(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Count failed jobs by class and error, site, host, task or job, the most first, each with an example and its text.
+    """Count failed jobs by class, error, site, host, task or job. The most come first, each with an example and its
+    text.
 
     share: the fraction of the jobs that ended at the site; the loop sample of `broker run` counts those. The newest
     20,000 failures are looked at.

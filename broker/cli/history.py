@@ -45,9 +45,9 @@ def history(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show figures over time: jobs that wait, run, are matched and end, shares, rejections, and rented machines. The
-    loop sample of `broker run` samples them each minute. A character of a line is the mean of a span; a gap means that
-    nothing was sampled.
+    """Show figures over time. They are jobs that wait, run, are matched and end, shares, rejections, and rented
+    machines. The loop sample of `broker run` samples them each minute. A character of a line is the mean of a span; a
+    gap means that nothing was sampled.
     """
     from broker.json_text import json_text
 

@@ -49,7 +49,7 @@ _PACKING = """
 def instances(
     context: typer.Context, *, task: _Task = None, limit: Limit = 20, setup: Setup = "default", as_json: Json = False
 ) -> None:
-    """Show the use of the rented instances, their cost per hour, and a lower bound of that cost."""
+    """Show the use and the cost of the rented instances. The cost is per hour, and has a lower bound."""
     if context.invoked_subcommand:
         return
     with session(setup) as connection:

@@ -20,8 +20,8 @@ _Only = Annotated[str | None, typer.Option(help="Work on this setup only; by def
 
 @app.command(rich_help_panel="Setups")
 def maintain(*, setup: _Only = None, as_json: Json = False) -> None:
-    """Do one round of the background work: shares, counts, empty TaskQueues, resources seen, histories, decisions.
-    `broker run` repeats it every few seconds.
+    """Do one round of the background work. That is shares, counts, empty TaskQueues, resources seen, histories and
+    decisions. `broker run` repeats it every few seconds.
     """
     from broker.operate import loops
 
@@ -42,8 +42,8 @@ def watchdog(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Do one round of the watchdog: expired leases, timeouts, fast rebrokerage, input that has arrived, counts. `broker
-    run` repeats it every few seconds.
+    """Do one round of the watchdog, which ends leases and waits. That is expired leases, timeouts, fast rebrokerage,
+    input that has arrived, and counts. `broker run` repeats it every few seconds.
     """
     from broker.operate.loops import watch
 
@@ -55,7 +55,7 @@ def watchdog(
 
 @app.command(rich_help_panel="Setups")
 def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
-    """Find once why jobs and tasks wait, and count the waiting jobs by reason. `broker run` repeats it every few
+    """Find once why jobs and tasks wait. The waiting jobs are counted by reason. `broker run` repeats it every few
     seconds, and `broker reasons` shows the counts.
     """
     from broker.operate import loops
@@ -67,8 +67,8 @@ def summarize(*, setup: _Only = None, as_json: Json = False) -> None:
 
 @app.command(rich_help_panel="Setups")
 def sample(*, setup: _Only = None, as_json: Json = False) -> None:
-    """Sample the figures of the last full minute once, unless it already has a sample. `broker run` repeats it every
-    minute, and `broker history` shows the samples.
+    """Sample the figures of the last full minute. A minute gets one sample only. `broker run` repeats it every minute,
+    and `broker history` shows the samples.
     """
     from broker.operate import loops
 

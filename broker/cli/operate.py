@@ -41,7 +41,7 @@ def job(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the place of a job, its history, the timeouts ahead of it, and the reason why it waits.
+    """Show where a job is, and why it waits. It has the history of the job and the timeouts ahead of it, too.
 
     A submitter who is no viewer sees its own jobs.
     """
@@ -256,7 +256,7 @@ def retry(
 @app.command(rich_help_panel=PANEL)
 @tells(HOLD)
 def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Hold a waiting job, an owner (present and future jobs) or a TaskQueue."""
+    """Hold a waiting job, an owner or a TaskQueue. Of an owner, present and future jobs are held."""
     _set_held(kind, name, setup, held=True, as_json=as_json)
 
 

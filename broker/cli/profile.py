@@ -12,7 +12,7 @@ from broker.cli.shared.done import report, tells
 from broker.cli.shared.session import session, take_away
 from broker.operate.reading import rows_of
 
-app = typer.Typer(no_args_is_help=True, help="Profiles of your own: rules that are added, changed or switched off.")
+app = typer.Typer(no_args_is_help=True, help="Make profiles of your own, which change, add or omit rules.")
 
 _Name = Annotated[str, typer.Argument(help="Profile.")]
 _Rule = Annotated[str, typer.Argument(help="Rule.")]

@@ -43,20 +43,27 @@ from broker.cli import (
     worlds,
 )
 from broker.cli.shared import common
+from broker.cli.shared.codes import CODES
 from broker.cli.shared.options import options
 
 WINGS = (
-    ("service", "commands", None), ("cluster", "commands.kit", None), ("cluster", "commands.cluster", "cluster"),
-    ("laboratory", "commands.demo", "demo"), ("laboratory", "commands.simulate", None),
+    ("service", "commands", None, "Server"), ("cluster", "commands.kit", None, "Server"),
+    ("cluster", "commands.cluster", "cluster", "Server"), ("laboratory", "commands.demo", "demo", "Try it"),
+    ("laboratory", "commands.simulate", None, "Try it"),
 )  # fmt: skip
-"""Commands of the wings, which the core does not import by name: wing, module, and the command that groups them."""
+"""Commands of the wings, which the core does not import by name: wing, module, the command that groups them, and their
+group in `broker --help`."""
 
-app = typer.Typer(name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+_CODES = "; ".join(f"{code} {meaning}" for code, meaning in CODES.items())
+app = typer.Typer(
+    name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False,
+    epilog=f"Exit codes: {_CODES}.",
+)  # fmt: skip
 # add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 app.add_typer(doctor.app)
-for wing, module, command in WINGS:
-    app.add_typer(import_module(f"broker.{wing}.{module}").app, name=command, rich_help_panel="Server")
+for wing, module, command, panel in WINGS:
+    app.add_typer(import_module(f"broker.{wing}.{module}").app, name=command, rich_help_panel=panel)
 app.add_typer(submit.app)
 app.command(rich_help_panel="Jobs")(agent.match)
 app.add_typer(agent.app, name="agent", rich_help_panel="Jobs")
@@ -88,7 +95,7 @@ app.add_typer(trial.app, name="trial", rich_help_panel="Brokerage")
 app.add_typer(classes.app)
 app.add_typer(shares.app)
 app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")
-app.add_typer(db.app, name="db")
+app.add_typer(db.app, name="db", rich_help_panel="Database")
 
 
 def _version(wanted: bool) -> None:
@@ -102,17 +109,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     dsn: Annotated[
-        str | None,
-        typer.Option(
-            help="The server; by default that of BROKER_DSN, of libpq's PG* variables, or the embedded server."
-        ),
+        str | None, typer.Option(help="The server; else that of BROKER_DSN, of PG* (libpq), or the embedded one.")
     ] = None,
     no_prepare: Annotated[
-        bool,
-        typer.Option("--no-prepare", help="Prepare no statements: for PgBouncer before 1.21 (BROKER_PREPARE=off)."),
+        bool, typer.Option("--no-prepare", help="For PgBouncer before 1.21 (BROKER_PREPARE=off).")
     ] = False,
     wide: Annotated[
-        bool, typer.Option("--wide", help="Print whole tables, even if they are wider than the terminal.")
+        bool, typer.Option("--wide", help="Print tables wider than the terminal, and exact times.")
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")

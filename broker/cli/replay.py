@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json, parameters_of_rules
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, session
@@ -36,15 +36,15 @@ def replay(
     without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Change no rule; exit code 1 if a decision differs although no function changed."),
+        typer.Option("--check", help="Change no rule; exit code 5 if a decision differs although no function changed."),
     ] = False,
     limit: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Show at most this many tasks, 0 for all.")] = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Decide the tasks of real runs again, from the facts of that time, by other rules. Nothing is stored. Assignments
-    of a part of a run count for the rest of that part; all later facts stay as they were. Configuration keys are part
-    of the facts: ask broker what-if about them.
+    """Decide the tasks of real runs again, by other rules. The facts are those of that time. Nothing is stored.
+    Assignments of a part of a run count for the rest of that part; all later facts stay as they were. Configuration
+    keys are part of the facts: ask broker what-if about them.
     """
     from broker.errors import BadRequest
     from broker.operate.replay import replay as replayed
@@ -64,7 +64,7 @@ def replay(
     else:
         _show(found, limit)
     if check and found.differences and not found.changes:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 def _show(found: "Replay", limit: int) -> None:

@@ -43,7 +43,7 @@ def run(
     log_format: LogFormat = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings and errors only.")] = False,
 ) -> None:
-    """Run all loops until SIGTERM or Ctrl-C: counts, timeouts, samples, alerts, and the brokers.
+    """Run all loops until SIGTERM or Ctrl-C. They are counts, timeouts, samples, alerts, and the brokers.
 
     Run it on two machines: one leads each loop, and the other takes over within half a minute when the first is gone.
     It survives a restart of the server, and a failover to a standby. A second signal ends it at once. Needs the role
@@ -202,7 +202,7 @@ def _logging(*, as_json: bool, quiet: bool) -> Iterator[None]:
 
 @loops_app.callback()
 def loops(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the loops of `broker run`, each with the process that leads it, the time of its lead, and its errors."""
+    """List the loops of `broker run`. Each has the process that leads it, the time of its lead, and its errors."""
     from broker.operate.reading import rows_of
 
     if context.invoked_subcommand:

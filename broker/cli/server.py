@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from broker.cli.shared import common, output
+from broker.cli.shared import codes, common, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.options import options
@@ -17,7 +17,6 @@ from broker.cli.shared.session import install_if_new, make_partitions, usable
 
 app = typer.Typer()
 PANEL = "Server"
-_NO_SERVER = 3  # the exit code of `status` when no server answers, as in pg_ctl status
 
 
 @app.command(rich_help_panel=PANEL)
@@ -75,7 +74,7 @@ def down(as_json: Json = False) -> None:
 
 @app.command(rich_help_panel=PANEL)
 def status(as_json: Json = False) -> None:
-    """Show which server is used and whether it answers, without starting one. Exit code 3: no answer."""
+    """Show which server is used and whether it answers. It starts none. Exit code 3: no answer."""
     from broker import database
     from broker.errors import ConnectError
     from broker.server import embedded
@@ -102,7 +101,7 @@ def status(as_json: Json = False) -> None:
     else:
         output.fields("Server", found)
     if not found["answers"]:
-        raise typer.Exit(_NO_SERVER)
+        raise typer.Exit(codes.NO_SERVER)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -146,7 +145,7 @@ def dsn(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def psql(context: typer.Context) -> None:
-    r"""Open psql on the server, with all further arguments passed to psql: `broker psql -c 'select 1'`.
+    r"""Open psql on the server: `broker psql -c 'select 1'`. All further arguments are passed to psql.
 
     Errors come without their context in the functions (`\set SHOW_CONTEXT errors` shows it), and long values are
     wrapped within the width of the terminal (`\pset format aligned` leaves them whole).

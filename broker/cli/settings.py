@@ -24,7 +24,7 @@ def settings(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the settings of a setup, or set those named with --set, all or none, and show the changes.
+    """Show the settings of a setup, or set some with --set. All are set or none, and the changes are shown.
 
     For example --set taskqueue.queue_size=1000, or --set "brokerage.decisions_kept=2 days". Changes need the role
     broker_operator.

@@ -26,8 +26,8 @@ _WIDTH = 24  # width of a bar
 
 @app.command(rich_help_panel="Jobs")
 def shares(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """Show the tree of global shares, the share furthest behind its target, and the waiting jobs by group. The bar is
-    the share's part of all running jobs, and the line in it is the target. Leaves are numbered from the one furthest
+    """Show the tree of global shares, and waiting jobs by group. The share furthest behind its target is named. The bar
+    is the share's part of all running jobs, and the line in it is the target. Leaves are numbered from the one furthest
     behind: at each level, the share with the largest target minus usage goes first, as in PanDA.
     """
     with session(setup) as connection:

@@ -23,7 +23,7 @@ def submit(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    r"""Insert jobs from a JSON array, a JSON object, JSON lines, or the task_queues of a world.
+    r"""Insert jobs. The file is a JSON array, a JSON object, JSON lines, or the task_queues of a world.
 
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}. JSON lines
     are read in constant memory, and stored in calls of 100,000 jobs. The requirements may be a job of DiracX' matching

@@ -17,7 +17,7 @@ _CLAUSES = "taskqueue.requirements_in_words(requirements) ->> 'Clauses' as claus
 @app.command("task-queues", rich_help_panel=PANEL)
 @takes_resource
 def task_queues(described: Resource, limit: Limit = None, setup: Setup = "default", as_json: Json = False) -> None:
-    """List TaskQueues by CPU bucket and priority, the highest first, or all TaskQueues that match a resource."""
+    """List TaskQueues, or those that match a resource. The highest CPU bucket and priority come first."""
     from broker.client.call import jsonb
 
     with session() as connection:

@@ -73,8 +73,8 @@ def top(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Show the activity of a setup live: jobs by site, matches per second, shares, the jobs that wait longest, the
-    loops, quarantines. Ctrl-C ends it.
+    """Show the activity of a setup live. It has jobs by site, matches per second, shares, the jobs that wait longest,
+    the loops, and quarantines. Ctrl-C ends it.
     """
     rate = _Rate()
     live = not (once or as_json) and output.console().is_terminal

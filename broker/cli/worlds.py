@@ -81,7 +81,8 @@ def load(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Load worlds (queues, data, tasks, TaskQueues ...) and exports of other systems, all files or none.
+    """Load worlds and exports of other systems. A world has queues, data, tasks, TaskQueues and more. All files are
+    loaded or none.
 
     Exports come first. A row of a world replaces the existing row; with --merge, or beside exports, it is merged over
     that row.
@@ -179,7 +180,7 @@ def dump(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the world of a setup as JSON, with or without --json, for `broker load`."""
+    """Print the world of a setup as JSON, for `broker load`. --json changes nothing."""
     from broker import world
 
     counts: Counter[str] = Counter()

@@ -11,10 +11,10 @@ from typer.main import get_command
 from typer.models import ParameterInfo
 
 from broker.cli.program import app
+from broker.cli.shared.codes import CODES
 from broker.reference.markdown import Page, bullets, code, escaped, page, section, slug, wrapped
 
 _MANY = 10  # commands that share an option: its line is only on the page of all commands
-_DATABASE = "Database"  # the group of commands without a panel in `broker --help`: `broker db`
 _SHARED = "Options of many commands"
 _SEE_SHARED = f"see [{_SHARED.lower()}](commands.md#{slug(_SHARED)})"
 
@@ -46,7 +46,7 @@ def tree() -> list[Command]:
             panel = getattr(sub, "rich_help_panel", None)
             yield from below(f"{name} {sub_name}", panel if isinstance(panel, str) else group, sub)
 
-    return list(below("broker", _DATABASE, get_command(app)))
+    return list(below("broker", "", get_command(app)))
 
 
 def root() -> Command:
@@ -66,7 +66,8 @@ def pages() -> Iterator[Page]:
         lists.append(section(2, group, bullets(links)))
     whole = root()
     lead = "All commands of the program, by group. `broker COMMAND --help` shows the same."
-    parts = [code(_usage(whole)), bullets(_options(whole)), *lists, section(2, _SHARED, bullets(shared))]
+    codes = section(2, "Exit codes", bullets(f"`{number}`: {meaning}." for number, meaning in CODES.items()))
+    parts = [code(_usage(whole)), bullets(_options(whole)), codes, *lists, section(2, _SHARED, bullets(shared))]
     yield page("commands.md", "Command line", lead, parts)
     for group, found in groups.items():
         lead = (
@@ -77,7 +78,7 @@ def pages() -> Iterator[Page]:
 
 
 def _file(group: str) -> str:
-    return f"commands-{group.lower()}.md"
+    return f"commands-{slug(group)}.md"
 
 
 def _help(command: Command) -> list[str]:

@@ -112,7 +112,7 @@ def serve(
         bool, typer.Option("--log-requests", help="Log a line for each request: its id, caller, path, status and time.")
     ] = False,
 ) -> None:
-    """Serve HTTP or HTTPS until SIGTERM: match, report, finish, submit and explain, for callers with tokens.
+    """Serve HTTP or HTTPS until SIGTERM. Callers with tokens match, report, finish, submit and explain.
 
     --setup names the setup of the token that is shown, whose viewers may read the metrics, and whose jobs go to the
     clients of other systems. The login of --dsn or BROKER_DSN must be the service's own, broker_service. On the

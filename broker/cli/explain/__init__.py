@@ -41,7 +41,7 @@ def explain(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Explain why a job does not match a resource, or why a task was or was not sent to a queue or nucleus.
+    """Explain why a job does not match, or where a task can go. A task goes to a queue or a nucleus.
 
     A job is compared with the resource that the options describe, or else with the resources seen lately. Without a
     job, all waiting jobs are compared with the resource, most jobs first. For a task, the decision of its last run is

@@ -7,7 +7,8 @@ A command reaches the server by
 
     with database.connect(common.target()) as connection: ...
 
-and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as one line, a hint, and exit code 1.
+and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as one line, a hint, and an exit code of
+broker.cli.shared.codes.
 """
 
 import inspect
@@ -21,9 +22,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.options import options
-from broker.errors import BadRequest, BrokerError
+from broker.errors import BadRequest, BrokerError, ConnectError
 from broker.visible import visible
 
 if TYPE_CHECKING:
@@ -140,8 +141,21 @@ def starting() -> AbstractContextManager[None]:
     return working(recovers if crashed else words[there.state])
 
 
+PANELS = ("Try it", "Jobs", "Lists", "Brokerage", "Setups", "Server", "Database")
+"""The groups of commands in `broker --help`, in their order."""
+
+
 class BrokerGroup(TyperGroup):
-    """The root command: turns errors that a user can act on into a line, a hint and exit code 1."""
+    """The root command: turns errors that a user can act on into a line, a hint and an exit code."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands, in the order of their groups."""
+        return sorted(super().list_commands(ctx), key=lambda name: PANELS.index(self.commands[name].rich_help_panel))  # type: ignore[attr-defined]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, with one line for each command."""
+        _unwrap(self)
+        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Accept the program's own options after the command as well. Refuse an argument that is not text."""
@@ -163,7 +177,7 @@ class BrokerGroup(TyperGroup):
         except Exception as error:
             if not _report(error):
                 raise
-            raise typer.Exit(1) from error
+            raise typer.Exit(codes.NO_SERVER if isinstance(error, ConnectError) else codes.FAILED) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; if only an option of the program resembles the name, the error suggests that option."""
@@ -177,9 +191,11 @@ class BrokerGroup(TyperGroup):
 
 
 def _unwrap(command: Any) -> None:
-    """Join the lines of each paragraph of a help text, since newer releases of Typer keep the line ends."""
+    """Join the lines of each paragraph of a help text, since newer releases of Typer keep the line ends. Its first
+    sentence is the line of the command among others."""
     if command.help:
         command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(command.help))
+        command.short_help = re.split(r"(?<=\.)\s", command.help, maxsplit=1)[0]
     for one in getattr(command, "commands", {}).values():
         _unwrap(one)
 

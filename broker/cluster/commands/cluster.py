@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli.shared import common, output
+from broker.cli.shared import codes, common, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from broker.database import Target
 
-app = typer.Typer(no_args_is_help=True, help="More than one database: a front, and shards that have the setups.")
+app = typer.Typer(no_args_is_help=True, help="Use more than one database: a front, and shards of setups.")
 
 _Shard = Annotated[str, typer.Argument(metavar="SHARD", help="Shard's name.")]
 _Setup = Annotated[str, typer.Argument(metavar="SETUP", help="Setup.")]
@@ -111,7 +111,7 @@ def status(as_json: Json = False) -> None:
 
 @app.command()
 def check(as_json: Json = False) -> None:
-    """Compare the front with its shards: calls, setups, profiles. Exit code 1: they are not compatible."""
+    """Compare the front with its shards: calls, setups, profiles. Exit code 5: they are not compatible."""
     from broker.cluster import survey
 
     with _front() as (connection, target):
@@ -123,7 +123,7 @@ def check(as_json: Json = False) -> None:
             output.say(line)
         output.say("front and shards go together" if not found else output.counted(len(found), "difference"))
     if found:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 @contextmanager

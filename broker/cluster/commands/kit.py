@@ -20,7 +20,7 @@ def kit(
     *,
     as_json: Json = False,
 ) -> None:
-    """Write the production kit: files for systemd, containers, nginx, Prometheus, Grafana and the database.
+    """Write the production kit. It has files for systemd, containers, nginx, Prometheus, Grafana and the database.
 
     Nothing is overwritten. The how-to page "A grid in production" uses the files one after the other.
     """

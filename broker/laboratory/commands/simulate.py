@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import forget_placement, of_new_setup, ready
 from broker.laboratory.commands.run_display import conclude, watch
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command("simulate", rich_help_panel="Server")
+@app.command("simulate", rich_help_panel="Try it")
 def simulate(
     *,
     scenario: Annotated[str, typer.Option(help="Scenario: calm, storm, cloud, or a TOML file.")] = "calm",
@@ -54,10 +54,10 @@ def simulate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a synthetic grid with tasks, brokers, transfers, JobAgents and failures, and show its figures.
+    """Simulate a grid, and show its figures. The grid has tasks, brokers, transfers, JobAgents and failures.
 
     All calls are public ones, for thousands of jobs in an hour of simulated time. Needs the roles broker_operator and
-    broker_agent. Exit code 1: a job was lost or given twice.
+    broker_agent. Exit code 5: a job was lost or given twice.
     """
     from broker.laboratory import simulation as simulate
 
@@ -74,13 +74,13 @@ def simulate(
             )  # fmt: skip
     except KeyboardInterrupt:
         output.note("interrupted")
-        raise typer.Exit(130) from None
+        raise typer.Exit(codes.INTERRUPTED) from None
     if as_json:
         output.json_out(found if len(found) > 1 else next(iter(found.values())))
     elif len(found) > 1:
         compare(found)
     if not all(simulate.holds(one) for one in found.values()):
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 def conduct(

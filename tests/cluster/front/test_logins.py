@@ -78,7 +78,7 @@ def test_no_setting_makes_a_login_another_one(at_front: AtFront, waiting: str, s
 
 def test_check_and_doctor_name_mappings_to_other_logins(cli: Cli, changed: None) -> None:
     checked = cli("cluster", "check", "--json")
-    assert checked.code == 1
+    assert checked.code == 5
     assert checked.json["differences"] == [
         "login cluster_agent: is cluster_operator on the shards (alter user mapping for cluster_agent server pgbroker "
         "options (set user 'cluster_agent'))",

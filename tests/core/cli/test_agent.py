@@ -174,7 +174,7 @@ def test_match_many_answers_each_line(cli: Cli, db: Connection) -> None:
     printed = cli("agent", "match-many", "-", stdin=json.dumps([nowhere, there]))
     assert (printed.code, "user priority" in printed.out) == (0, True)
     printed = cli("agent", "match-many", "-", stdin=json.dumps([there, nowhere]))
-    assert (printed.code, printed.out) == (2, "no match: these resources get no job now\n")
+    assert (printed.code, printed.out) == (4, "no match: these resources get no job now\n")
     cli("agent", "match-many", "-", stdin=json.dumps({**there, "m": 1})).refuses(
         "error: request 1 is refused: request has the unknown key m"
     )
@@ -188,7 +188,7 @@ def test_match_takes_many_jobs_and_says_when_no_job_matches(cli: Cli, db: Connec
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
     assert cli("match", "--resource", '{"CPUTime": 1000}', "--count", 3).out.count("1-") == 2
     none = cli("match", "--cpu-time", 1000)
-    assert (none.code, none.out.startswith("no match")) == (2, True)
+    assert (none.code, none.out.startswith("no match")) == (4, True)
     assert cli("match", "--cpu-time", 1000, "--json").json == []
 
 
@@ -200,12 +200,12 @@ def test_match_says_that_a_resource_is_quarantined(cli: Cli, db: Connection, as_
         cli("quarantine", "set", kind, name, "it is broken", "--site", "CERN")
     noted = "host n17 at CERN is quarantined: it is broken\n"
     for format_ in ((), ("--json",)):
-        assert (cli(*ask, "n17", *format_).code, cli(*ask, "n17", *format_).err) == (2, noted)
+        assert (cli(*ask, "n17", *format_).code, cli(*ask, "n17", *format_).err) == (4, noted)
     assert cli(*ask, "n17", "--ce", "ce1").err.count("is quarantined") == 2
     assert cli(*ask, "n18").err == ""
     resource = {"CPUTime": 1000, "Site": ["CERN"], "GridCE": "ce1", "HostName": "n18"}
     many = cli("agent", "match-many", "-", stdin=json.dumps({"resources": [resource, resource]}))
-    assert (many.code, many.err) == (2, "ce ce1 at CERN is quarantined: it is broken\n")
+    assert (many.code, many.err) == (4, "ce ce1 at CERN is quarantined: it is broken\n")
     cli("quarantine", "set", "site", "RAL", "it is closed")
     assert cli("match", "--cpu-time", 1000, "--site", "RAL").err == "site RAL is quarantined: it is closed\n"
     db.execute("select resource.set_identity('default', 'broker_agent')")

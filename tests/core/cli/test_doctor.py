@@ -57,17 +57,17 @@ def test_doctor_with_advice_alone_exits_0(embedded_dsn: str, monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_doctor_shows_problems_first_and_exits_1(cli: Cli, db: Connection) -> None:
+def test_doctor_shows_problems_first_and_exits_5(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     drop_partitions(db)  # advice
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
     printed = cli("doctor", "--json")
-    assert (printed.code, printed.json["ok"]) == (1, False)
+    assert (printed.code, printed.json["ok"]) == (5, False)
     verdicts = [finding["verdict"] for finding in printed.json["findings"]]
     assert verdicts == sorted(verdicts, key=["problem", "advice", "ok"].index)
     assert set(verdicts) == {"problem", "advice", "ok"}
     printed = cli("doctor")
-    assert printed.code == 1
+    assert printed.code == 5
     assert printed.out.index("synchronous_commit") < printed.out.index("partitions made ahead")
     assert f"alter database {db.info.dbname} reset synchronous_commit" in printed.out
 
@@ -104,6 +104,6 @@ def test_doctor_fits_into_80_columns(db: Connection, dsn: str) -> None:
     printed = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
-    assert printed.returncode == 1
+    assert printed.returncode == 5
     assert max(map(len, printed.stdout.splitlines())) <= 80
     assert "synchronous_commit" in printed.stdout

@@ -24,7 +24,7 @@ def test_replay_check_passes_with_the_program_that_decided(cli: Cli, decided: Co
 
 def test_replay_check_fails_on_an_unexplained_difference(cli: Cli, decided: Connection) -> None:
     decided.execute("update brokerage.task_decision set status = 'failed' where status = 'pending'")
-    assert cli("replay", "--setup", "grid", "--check").code == 1
+    assert cli("replay", "--setup", "grid", "--check").code == 5
     assert cli("replay", "--setup", "grid").code == 0
     with psycopg.connect(decided.info.dsn, password=decided.info.password, autocommit=True) as other:
         [(source,)] = other.execute(

@@ -70,6 +70,16 @@ def test_every_command_and_option_has_a_help_text(path: tuple[str, ...]) -> None
     assert [option.name for option in command.params if not getattr(option, "help", None)] == []
 
 
+def test_the_help_of_the_program_has_one_line_for_each_command() -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout.splitlines()
+    groups = [line.strip("╭─╮ ") for line in shown if line.startswith("╭")]
+    assert groups == ["Options", "Try it", "Jobs", "Lists", "Brokerage", "Setups", "Server", "Database"]
+    below = shown[next(place for place, line in enumerate(shown) if "Try it" in line) :]
+    rows = [line.strip("│ ").split(maxsplit=1) for line in below if line.startswith("│")]
+    assert sorted(name for name, _ in rows) == sorted(path[0] for path in ALL if len(path) == 1)
+    assert [name for name, text in rows if not text.endswith(".")] == []
+
+
 @pytest.mark.parametrize("words", ["simulate", "credential set"])
 def test_the_terminal_wraps_the_paragraphs_of_a_help_text(words: str) -> None:
     """A line ends where no further word fits, and not where a line of the docstring ends."""

@@ -135,7 +135,7 @@ def test_every_command_and_option_has_its_line(db: Connection) -> None:
     listed = pages["commands.md"]
     assert len(commands.tree()) > 20
     for command in commands.tree():
-        entry = _entry(pages[f"commands-{command.group.lower()}.md"], command.name)
+        entry = _entry(pages[commands._file(command.group)], command.name)
         assert f"- [{command.name}](" in listed
         missing = [option for option in command.options - {"--help"} if f"`{option}" not in entry]
         assert missing == [], command.name

@@ -84,6 +84,6 @@ def test_the_module_errors_imports_nothing_of_the_package() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [f"broker.{wing}.{module}" for wing, module, _ in WINGS_OF_PROGRAM])
+@pytest.mark.parametrize("module", [f"broker.{wing}.{module}" for wing, module, *_ in WINGS_OF_PROGRAM])
 def test_each_module_of_commands_can_be_imported_first(module: str) -> None:
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)

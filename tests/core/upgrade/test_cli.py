@@ -25,7 +25,7 @@ def said(result: Any) -> Any:
 def test_the_commands_upgrade_check_current_and_downgrade_work(empty_dsn: str) -> None:
     head = Program().head
     none = broker(empty_dsn, "check", "--json")
-    assert (none.exit_code, said(none)["ok"], said(none)["revision"]) == (1, False, None)
+    assert (none.exit_code, said(none)["ok"], said(none)["revision"]) == (5, False, None)
     assert said(broker(empty_dsn, "upgrade", "--json"))["revision"] == head
     assert "objects written" in broker(empty_dsn, "upgrade").stdout
     assert said(broker(empty_dsn, "current", "--json")) == {
@@ -47,7 +47,7 @@ def test_the_commands_upgrade_check_current_and_downgrade_work(empty_dsn: str) -
 @pytest.mark.slow
 def test_commands_say_that_nothing_is_installed(empty_dsn: str) -> None:
     shown = broker(empty_dsn, "check")
-    assert (shown.exit_code, shown.stdout) == (1, "pgbroker is not installed in this database\n")
+    assert (shown.exit_code, shown.stdout) == (5, "pgbroker is not installed in this database\n")
     assert shown.stderr == "hint:  broker db upgrade\n"
     now = broker(empty_dsn, "current")
     assert now.exit_code == 0 and "pgbroker is not installed in this database" in now.stdout
@@ -81,7 +81,7 @@ def test_a_database_whose_encoding_cannot_hold_every_text_is_refused(
 def test_an_unknown_database_is_an_error_in_two_lines(empty_dsn: str, command: str) -> None:
     nowhere = make_conninfo(empty_dsn, dbname="not_there")
     shown = broker(nowhere, command)
-    assert shown.exit_code == 1
+    assert shown.exit_code == 3
     first, second = shown.stderr.strip().split("\n")
     assert first.startswith("error: cannot connect to ") and 'database "not_there" does not exist' in first
     assert str(conninfo_to_dict(empty_dsn)["password"]) not in first
@@ -126,17 +126,17 @@ def test_any_role_of_pgbroker_may_run_db_current(db: psycopg.Connection[Any], ds
 
 
 @pytest.mark.slow
-def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], dsn: str) -> None:
+def test_check_prints_each_difference_and_exits_5(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("comment on schema taskqueue is 'x'")
     db.execute("grant usage on schema resource to public")
     shown = broker(dsn, "check", "--json")
-    assert shown.exit_code == 1
+    assert shown.exit_code == 5
     assert {(row["item"], row["aspect"]) for row in said(shown)["differences"]} == {
         ("schema taskqueue", "comment"),
         ("grants", "too much"),
     }
     table = broker(dsn, "check")
-    assert table.exit_code == 1
+    assert table.exit_code == 5
     assert "schema taskqueue" in table.stdout and "2 differences" in table.stdout
 
 
@@ -144,7 +144,7 @@ def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], d
 def test_check_strict_fails_on_objects_of_others(db: psycopg.Connection[Any], dsn: str) -> None:
     db.execute("create view monitor.of_dba as select 1 as a")
     assert broker(dsn, "check").exit_code == 0
-    assert broker(dsn, "check", "--strict").exit_code == 1
+    assert broker(dsn, "check", "--strict").exit_code == 5
     assert said(broker(dsn, "check", "--json"))["guests"][0].startswith("view monitor.of_dba, owned by ")
 
 

@@ -31,7 +31,7 @@ ROUND = os.environ.get("BROKER_TEST_FUZZ_ROUND")
 ROUNDS = [int(ROUND)] if ROUND else list(range(1, COMMANDS // OF_A_ROUND + 1))
 Drawn = tuple[Calls, Callable[[int], CommandLines]]
 SECONDS = 60  # a command that takes longer hangs
-CODES = {0, 1, 2, 3}  # 1: error; 2: usage (match: no job); 3: status without a server
+CODES = {0, 1, 2, 3, 4, 5}  # broker.cli.shared.codes
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def wrong(words: list[str], code: int, out: str, err: str) -> str | None:
         return f"a traceback: {err[-1500:]}"
     if code not in CODES:
         return f"exit code {code}"
-    if code == 2 and "─ Error ─" not in err and "match" not in words:
+    if code == 2 and "─ Error ─" not in err:
         return f"exit code 2 without its reason: {err[:300]}"
-    if code == 1 and not {"doctor", "check"} & set(words):
+    if code == 1 or (code == 3 and "status" not in words):
         return _wrong_error(out, err)
     return None
 

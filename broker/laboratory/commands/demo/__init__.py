@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli.brokerage import Profile
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import of_new_setup, ready
 from broker.laboratory.commands.demo.common import interruptible, show_next
@@ -32,7 +32,7 @@ def demo(
     ] = 60,
     as_json: Json = False,
 ) -> None:
-    """Show matching at work: LHCb's TaskQueues, JobAgents of its 60 sites, and proof that no job is lost."""
+    """Show matching at work, and prove that no job is lost. It has LHCb's TaskQueues, and JobAgents of its 60 sites."""
     if context.invoked_subcommand:
         return
     from broker import database
@@ -74,7 +74,7 @@ def demo(
         unmatched = summary["not_matched"]
         _show_next(setup, unmatched.job_id if unmatched else None, embedded=target.source == "embedded")
     if not holds:
-        raise typer.Exit(1)
+        raise typer.Exit(codes.FOUND)
 
 
 def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tuple[dict[str, Any], bool]:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import codes, output
 from broker.laboratory.commands.simulate import removal
 
 
@@ -16,7 +16,7 @@ def interruptible(setup: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         output.note(f"interrupted; setup {setup} is left; to remove it: {removal(setup)}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(codes.INTERRUPTED) from None
 
 
 def show_next(commands: Mapping[str, str], setup: str) -> None:
