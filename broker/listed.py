@@ -44,13 +44,15 @@ class Filter:
 @dataclass(frozen=True)
 class Command:
     """A list as a command. shown: the usual columns. dropped: columns that a table leaves out if it is too wide, in
-    this order. paged: whether --after is offered. large: whether a filter without an index looks at a window only.
-    name: of the command, if it differs from the list's; two words for a command of a group."""
+    this order. joined: a column that stands behind another one in a table, as `NAME OTHER`. paged: whether --after is
+    offered. large: whether a filter without an index looks at a window only. name: of the command, if it differs from
+    the list's; two words for a command of a group."""
 
     help: str
     shown: str
     filters: Mapping[str, Filter] = field(default_factory=dict)
     dropped: str = ""
+    joined: str = ""
     of_setup: bool = True
     paged: bool = True
     large: bool = False
@@ -272,7 +274,8 @@ LISTS: Mapping[str, List] = {
                     f"status = any ('{_OPEN}') and jobs_left > 0",
                 ),
             },
-            "nucleus share priority finished owner",
+            "finished priority jobs_left owner share nucleus",
+            joined="next_try why",
             large=True,
         ),
         search=Search(),
@@ -377,7 +380,7 @@ LISTS: Mapping[str, List] = {
                                     values=_ALGORITHMS),
                 "task": Filter("task_id", "Show the decisions of the runs about this task, with reasons.", int),
             },
-            "dry profile trial",
+            "dry profile trial throttled",
             name="decisions",
         ),
     ),

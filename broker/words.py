@@ -1,9 +1,12 @@
-"""The words in which people read reasons, statuses and states: pages, charts and the command line have them from here.
+"""The words in which people read reasons, statuses, states and spans of time: pages, charts and the command line have
+them from here.
 
 Data keep the short words of `monitor.reason` and of the statuses, as do JSON, addresses and filters.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
+from itertools import pairwise
 
 REASONS: Mapping[str, str] = {
     "unknown": "not found out yet", "waiting": "its turn", "limited": "at a limit",
@@ -28,3 +31,16 @@ _OF_BADGE = {
 BADGES: Mapping[str, str] = {word: badge for badge, words in _OF_BADGE.items() for word in words.split()}
 """The badge of a word: ok, run (work under way), idle (nothing to do), warn (hinders work), bad (needs a person), hold
 (held by a person)."""
+
+_UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d"), (float("inf"), ""))
+
+
+def span(value: timedelta | float | None) -> str:
+    """A time in its largest unit: 90 s, 15 min, 36 h, 3 d."""
+    if value is None:
+        return ""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    for (size, name), (following, _) in pairwise(_UNITS):
+        if abs(seconds) < 2 * following:
+            return f"{seconds / size:.0f} {name}"
+    raise AssertionError

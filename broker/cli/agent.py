@@ -54,7 +54,7 @@ def match(
         matches = agent.match_jobs(described, count)
     if not matches:
         _note_quarantines(setup, [described])
-    _note_unknown_sites(setup, described, matches)
+    note_unknown_sites(setup, described, matches)
     if as_json:
         output.json_out(matches)
     elif len(matches) == 1:
@@ -153,7 +153,7 @@ select format('%%s %%s%%s is quarantined: %%s', kind, name, ' at ' || nullif(nul
 """
 
 
-def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequence[Match]") -> None:
+def note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequence[Match]") -> None:
     """Name the sites of a description that nothing in the setup names: a job for any site would hide a misspelt site.
 
     Silent for a login without the right to look, and in a setup that names no site.
@@ -180,7 +180,7 @@ def _note_unknown_sites(setup: str, described: Mapping[str, Any], matches: "Sequ
 
 
 def _note_quarantines(setup: str, descriptions: Iterable[Mapping[str, Any]]) -> None:
-    """Say which quarantines refuse these resources. Raises if there is no such setup; silent as _note_unknown_sites."""
+    """Say which quarantines refuse these resources. Raises if there is no such setup; silent as note_unknown_sites."""
     import psycopg
 
     notes: dict[str, None] = {}  # in their order, each once

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.session import Setup, session, take_away
@@ -34,7 +34,6 @@ def alerts(
     as_json: Json = False,
 ) -> None:
     """Show the alerts that fire. The loop notify of `broker run` evaluates the rules each minute."""
-    from broker.cli.shared import listing
     from broker.operate.reading import rows_of
 
     if context.invoked_subcommand:
@@ -100,11 +99,14 @@ def targets(*, setup: Setup = "default", as_json: Json = False) -> None:
     with session(setup) as connection:
         query = "select * from alert.target_now where setup = %s order by target"
         rows = [{name: row[name] for name in row if name != "setup"} for row in rows_of(connection, query, setup)]
+        now = listing.moment_of(connection, setup)
     columns = {
         "target": "target", "enabled": "enabled", "kind": "kind", "address": "address", "least_severity": "from",
         "repeat_after": "again after", "last_sent_at": "last sent", "unsent": "unsent", "error": "error",
     }  # fmt: skip
-    output.records(f"Targets of alerts of setup {setup}", rows, columns, as_json=as_json, drop=["again after", "from"])
+    output.records(
+        f"Targets of alerts of setup {setup}", rows, columns, as_json=as_json, drop=["again after", "from"], now=now
+    )
 
 
 @app.command("set-target")

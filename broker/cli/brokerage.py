@@ -264,6 +264,10 @@ def evaluate(
 
 @app.command(rich_help_panel=PANEL)
 def rules(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="RULE", help="Show these rules only, with function and source.")
+    ] = None,
+    *,
     profile: Annotated[
         str | None,
         typer.Option(help="Profile: documented, panda2026 or your own; by default that of --setup, or documented."),
@@ -276,6 +280,7 @@ def rules(
 ) -> None:
     """List the rules of a profile, in their order. Your own rules are among them."""
     from broker.errors import NoSuchThing
+    from broker.world.shape import nearest
 
     with session() as connection:
         settings = None if setup is None else _settings(connection, setup)
@@ -288,6 +293,13 @@ def rules(
     if not rows:
         there = ", ".join(f"{row['profile']} of {row['algorithm']}" for row in known)
         raise NoSuchThing(f"profile {chosen} has no rules of {algorithm}", f"there are: {there}")
+    for name in names or []:
+        named = [row["rule"] for row in rows]
+        if name not in named:
+            near = nearest(name, named)
+            hint = f"the nearest is {near}" if near else "broker rules lists them"
+            raise NoSuchThing(f"profile {chosen} has no rule {name} of {algorithm}", hint)
+    rows = [row for row in rows if not names or row["rule"] in names]
     if as_json:
         output.json_out(rows if settings is None else {"settings": settings, "rules": rows})
         return
@@ -295,9 +307,17 @@ def rules(
         kept = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in ("setup", "profile"))
         output.say(f"setup {setup}: profile {settings['profile']}, {kept}")
     cells = [{**row, "kind": row["kind"] if row["enabled"] else f"{row['kind']}, off"} for row in rows]
-    names = ("rule", "position", "kind", "criteria", "function", "parameters", "source")
-    table = [[row[name] or None if name == "parameters" else row[name] for name in names] for row in cells]
-    output.table(f"Profile {chosen}, {algorithm}", names, table)
+    columns = ("position", "rule", "kind", "criteria", "function", "parameters", "source")
+    if names:
+        for row in cells:
+            output.fields(
+                f"Rule {row['rule']}", {name: row[name] for name in columns if name != "rule" and row[name] != {}}
+            )
+        return
+    table = [[row[name] or None if name == "parameters" else row[name] for name in columns] for row in cells]
+    output.table(
+        f"Profile {chosen}, {algorithm}", columns, table, drop=["source", "function", "parameters", "criteria"]
+    )
 
 
 def _settings(connection: "Connection", setup: str) -> Row:

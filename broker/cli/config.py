@@ -65,7 +65,9 @@ def get(
 @tells(SET_KEY)
 def set_key(
     key: _Key,
-    value: Annotated[str, typer.Argument(help="A number, true or false, or a text without quotes.")],
+    value: Annotated[
+        str | None, typer.Argument(help="A number, true or false, or a text without quotes; KEY=VALUE also works.")
+    ] = None,
     *,
     everywhere: _Everywhere = False,
     force: Annotated[bool, typer.Option("--force", help="Accept a key that only your own rules read.")] = False,
@@ -76,6 +78,12 @@ def set_key(
 
     `broker what-if --set` shows what it would change. Needs the role broker_operator.
     """
+    from broker.errors import BadRequest
+
+    if value is None:
+        key, equals, value = key.partition("=")
+        if not equals:
+            raise BadRequest(f"key {key} has no value", "for example broker config set jobbroker:NQUEUED_SAT_CAP 300")
     _change(key, value, setup, everywhere=everywhere, force=force)
     report(f"{key} is {value}", as_json=as_json, setup=setup, key=key, value=value)
 

@@ -1,5 +1,6 @@
 """`broker credential`: callers of the service (`broker serve`) and their roles."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
@@ -43,7 +44,12 @@ def list_credentials(*, setup: _Of = None, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    output.table("Credentials", ["setup", "what", "name", "as", "tokens", "acts for", "uses", "until"], cells)
+    output.table(
+        "Credentials",
+        ["setup", "what", "name", "as", "tokens", "acts for", "uses", "until"],
+        cells,
+        now=datetime.now(UTC),
+    )
 
 
 @app.command("set")
@@ -146,7 +152,7 @@ def sessions(*, setup: _Of = None, as_json: Json = False) -> None:
     with session(setup) as connection:
         rows = rows_of(connection, query, setup, setup)
     columns = {"setup": "setup", "subject": "who", "kind": "as", "opened_at": "since", "expires_at": "until"}
-    output.records("Sessions", rows, columns, as_json=as_json)
+    output.records("Sessions", rows, columns, as_json=as_json, now=datetime.now(UTC))
 
 
 @app.command()

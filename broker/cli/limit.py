@@ -91,6 +91,7 @@ def list_groups(*, setup: Setup = "default", as_json: Json = False) -> None:
 @group_app.command("set")
 def set_group(
     group: Annotated[str, typer.Argument(help="Owner group.")],
+    number: Annotated[float | None, typer.Argument(metavar="SHARE", help="The share, as with --share.")] = None,
     *,
     share: Annotated[float | None, typer.Option(help="The share, in any unit; other groups have 1000.")] = None,
     job_sharing: Annotated[
@@ -106,12 +107,17 @@ def set_group(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Set the share or the properties of an owner group; values that are not given stay. Needs the role
-    broker_operator."""
+    """Set the share or the properties of an owner group: `broker group set users 100`. Values that are not given stay.
+
+    Needs the role broker_operator.
+    """
     from broker.errors import BadRequest
 
+    if share is not None and number not in (None, share):
+        raise BadRequest(f"the share is {number:g} and {share:g}", "give it once")
+    share = number if share is None else share
     if share is None and job_sharing is None and background is None:
-        raise BadRequest("nothing is changed", "give --share, --job-sharing or --background")
+        raise BadRequest("nothing is changed", "give a share, --job-sharing or --background")
     query = """select taskqueue.set_group(%(setup)s, %(group)s, coalesce(%(share)s, max(g.share), 1000),
                                           coalesce(%(job_sharing)s, bool_or(g.job_sharing), false),
                                           coalesce(%(background)s, bool_or(g.allow_background), false))

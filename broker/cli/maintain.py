@@ -15,6 +15,26 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_STEPS = {
+    "empty TaskQueues": "removes TaskQueues without jobs", "due retries": "lets failed jobs wait again",
+    "shares": "computes priorities from the shares of groups", "hands": "draws the jobs of the next matches ahead",
+    "clauses": "prepares clauses of requirements for the search",
+    "lists": "puts new TaskQueues where matches look for them",
+    "resources seen": "counts the resources that asked", "definitions": "marks requirements that no job has any more",
+    "past definitions": "forgets requirements that no job had for long",
+    "void changes": "forgets changes of jobs that came to nothing", "requests": "forgets answered requests to match",
+    "delays": "corrects limits after the clock was set back", "known offers": "forgets attributes that nobody offers",
+    "history partitions": "makes partitions for histories, and drops old ones",
+    "decision partitions": "makes partitions for decisions, and drops old ones",
+    "job counts": "counts jobs by queue and status",
+    "job history partitions": "makes partitions for the history of jobs, and drops old ones",
+    "new kinds of resources": "finds which jobs new resources fit", "reasons of tasks": "finds why tasks wait",
+    "requirements without jobs": "forgets the reasons of TaskQueues without jobs", "reasons": "finds why jobs wait",
+    "left for the next call": "TaskQueues that were not looked at", "ended jobs": "forgets jobs that ended long ago",
+    "waiting": "counts the waiting jobs by reason",
+}  # fmt: skip
+"""The work of each step of a round."""
+
 _Only = Annotated[str | None, typer.Option(help="Work on this setup only; by default on all.")]
 
 
@@ -93,4 +113,5 @@ def _show(title: str, rounds: Iterable[Mapping[str, int]], *, as_json: bool) -> 
     if as_json:
         output.json_out(done)
     else:
-        output.table(title, ["step", "changed"], list(done.items()))
+        cells = [(step, changed, _STEPS.get(step)) for step, changed in done.items()]
+        output.table(title, ["step", "changed", "what it does"], cells)

@@ -16,6 +16,7 @@ from broker.cli.shared.output import counted
 from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
 from broker.operate.reading import Row, retry_explanation, rows_of, seen_lately
+from broker.words import REASONS
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -135,19 +136,21 @@ def _show(known: Row, now: datetime, *, every_timeout: bool) -> None:
         now=now,
     )
     if brokered or known["history"]:
-        _table("History", known["history"], at="at", from_status="from", to_status="to", role_name="who", why="why")
+        _table(
+            "History", known["history"], now, at="at", from_status="from", to_status="to", role_name="who", why="why"
+        )
     if known["events"]:
         columns = {"task_queue_id": "TaskQueue", "site": "site", "grid_ce": "CE", "role_name": "who"}
-        own.show_events(known["events"], columns)
+        own.show_events(known["events"], columns, now)
     if len(known["retry_rules"]) > 1:
         columns = {"position": "position", "name": "rule", "verdict": "verdict", "decision": "decision", "why": "why"}
-        _table("Retry rules, by the present settings", known["retry_rules"], **columns)
+        _table("Retry rules, by the present settings", known["retry_rules"], now, **columns)
     if brokered and (every_timeout or brokered["ended"] is None):
         title = "Timeouts" if every_timeout else "Timeouts (--all: also timeouts that never apply)"
         columns = {"rule": "rule", "verdict": "verdict", "action": "action", "due_at": "due at", "why": "why"}
-        _table(title, known["timeouts"], **columns)
+        _table(title, known["timeouts"], now, **columns)
     if known["seen_lately"]:
-        explained.show_seen_lately(number, known["seen_lately"])
+        explained.show_seen_lately(number, known["seen_lately"], now)
 
 
 def _after_failure(known: Row, now: datetime) -> str:
@@ -161,9 +164,9 @@ def _after_failure(known: Row, now: datetime) -> str:
     return f"{rule}{held} ({known['retry_rules'][0]['why']})"
 
 
-def _table(title: str, rows: list[Row], **columns: str) -> None:
+def _table(title: str, rows: list[Row], now: datetime, **columns: str) -> None:
     """Print the columns of rows that are named, under their headings."""
-    output.table(title, list(columns.values()), [[row[name] for name in columns] for row in rows], drop=["CE"])
+    output.records(title, rows, columns, as_json=False, now=now)
 
 
 def _place(known: Row, now: datetime) -> str | None:
@@ -186,9 +189,9 @@ def _reason(waiting: Row, now: datetime) -> str:
     """Why a job waits: the word, its meaning, and the kind of resource that fits or comes nearest."""
     from broker.json_text import json_text
 
-    why = f"{waiting['reason']}: {waiting['meaning']}"
     if waiting["reason"] == "unknown":
         return "not found out yet: `broker summarize` finds it out"
+    why = f"{REASONS[waiting['reason']]}: {waiting['meaning']}"
     if not waiting["resource"]:
         return why
     seen = output.moment(waiting["resource_seen_at"], now)

@@ -8,6 +8,7 @@ from broker.cli.shared import output
 from broker.cli.shared.listing import Page
 from broker.listed import OWN_JOBS
 from broker.operate.reading import Row, rows_of, seen_lately
+from broker.words import REASONS
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -64,17 +65,18 @@ def show_job(known: Row, now: datetime) -> None:
     heard = output.moment(known["heard_at"], now) if known["heard_at"] else None
     facts = {
         "state": f"{known['state']} since {since}" if since else known["state"], "site": known["site"],
-        "JobAgent heard": heard, "reason": known["reason"], "why": known["why"], "attempts": known["attempts"],
+        "JobAgent heard": heard, "reason": REASONS.get(known["reason"], known["reason"]), "why": known["why"],
+        "attempts": known["attempts"],
         "owner": known["owner_dn"], "group": known["owner_group"],
     }  # fmt: skip
     output.fields(f"Job {known['job_id']}", facts)
     if known["events"]:
-        show_events(known["events"], {"site": "site", "grid_ce": "CE"})
+        show_events(known["events"], {"site": "site", "grid_ce": "CE"}, now)
     if known["seen_lately"]:
-        explained.show_seen_lately(known["job_id"], known["seen_lately"])
+        explained.show_seen_lately(known["job_id"], known["seen_lately"], now)
 
 
-def show_events(rows: list[Row], columns: Mapping[str, str]) -> None:
+def show_events(rows: list[Row], columns: Mapping[str, str], now: datetime) -> None:
     """Print events of a job in TaskQueues, with some columns under their headings, and the facts of runs that ended."""
     headings = {"at": "at", "attempt": "attempt", "event": "event", **columns}
     facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used", "retry_rule": "retry rule",
@@ -82,7 +84,7 @@ def show_events(rows: list[Row], columns: Mapping[str, str]) -> None:
     found = [row | {"used": _used(row)} for row in rows]
     headings |= {name: words for name, words in facts.items() if any(row.get(name) is not None for row in found)}
     cells = [[row[name] for name in headings] for row in found]
-    output.table("In TaskQueues", list(headings.values()), cells, drop=["CE", "used", "who", "TaskQueue"])
+    output.table("In TaskQueues", list(headings.values()), cells, drop=["CE", "used", "who", "TaskQueue"], now=now)
 
 
 def _used(row: Row) -> str | None:

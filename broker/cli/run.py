@@ -10,6 +10,7 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, LogFormat
 from broker.cli.shared.done import report
+from broker.cli.shared.listing import moment_of
 from broker.cli.shared.options import options
 from broker.cli.shared.session import session, take_away
 
@@ -209,13 +210,14 @@ def loops(context: typer.Context, *, as_json: Json = False) -> None:
         return
     with session() as connection:
         rows = rows_of(connection, 'select * from monitor.loop order by name, setup collate "C" nulls first')
+        now = moment_of(connection, None)
     columns = {
         "name": "loop", "setup": "setup", "state": "state", "needed": "needed", "held_by": "by",
         "renewed_at": "last beat", "began_at": "round began", "ended_at": "round ended", "error": "error",
     }  # fmt: skip
     if not as_json:
         rows = [{**row, "setup": row["setup"] or "all"} for row in rows]
-    output.records("Loops", rows, columns, as_json=as_json, drop=["round began", "by", "round ended"])
+    output.records("Loops", rows, columns, as_json=as_json, drop=["round began", "by", "round ended"], now=now)
 
 
 @loops_app.command()

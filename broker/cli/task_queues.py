@@ -8,22 +8,28 @@ from broker.cli.shared.common import Json
 from broker.cli.shared.resource import Resource, takes_resource
 from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
+from broker.words import REASONS
 
 app = typer.Typer()
 
+_ENOUGH = 10**9  # seconds of CPU time, more than any CPU bucket
 _CLAUSES = "taskqueue.requirements_in_words(requirements) ->> 'Clauses' as clauses"
 
 
 @app.command("task-queues", rich_help_panel=PANEL)
 @takes_resource
 def task_queues(described: Resource, limit: Limit = None, setup: Setup = "default", as_json: Json = False) -> None:
-    """List TaskQueues, or those that match a resource. The highest CPU bucket and priority come first."""
+    """List TaskQueues, or those that match a resource. The highest CPU bucket and priority come first.
+
+    A resource without a CPU time has enough for every job: `broker task-queues --site NORTH`.
+    """
+    from broker.cli.agent import note_unknown_sites
     from broker.client.call import jsonb
 
     with session() as connection:
         if described:
             query = f"select *, {_CLAUSES}, 'open' as state, null as reason from taskqueue.matching_queues(%s, %s)"
-            rows = rows_of(connection, query, setup, jsonb(described))
+            rows = rows_of(connection, query, setup, jsonb({"CPUTime": _ENOUGH} | described))
         else:
             query = f"""select task_queue_id, cpu_time, priority, jobs, requirements, {_CLAUSES}, state, reason
                          from monitor.task_queue where setup = %s
@@ -31,6 +37,7 @@ def task_queues(described: Resource, limit: Limit = None, setup: Setup = "defaul
             rows = rows_of(connection, query, setup)
         if not rows:
             require_setup(connection, setup)
+    note_unknown_sites(setup, described, [])
     if as_json:
         output.json_out(rows[: limit or None])
     else:
@@ -43,7 +50,7 @@ def _show(rows: list[Row], limit: int) -> None:
         (row["task_queue_id"], row["cpu_time"], asked["OwnerGroup"], asked["OwnerDN"],
          *(output.first_of(asked.get(key)) for key in ("JobTypes", "Sites", "Platforms")),
          ", ".join(asked.get("Tags", [])) or None, row["clauses"], _memory(asked), row["priority"], row["state"],
-         row["reason"], row["jobs"], "█" * -(-20 * row["jobs"] // most))
+         REASONS.get(row["reason"], row["reason"]), row["jobs"], "█" * -(-20 * row["jobs"] // most))
         for row in rows[:limit]
         for asked in [row["requirements"]]
     ]  # fmt: skip
@@ -51,9 +58,10 @@ def _show(rows: list[Row], limit: int) -> None:
         "TaskQueue", "cpu time", "group", "owner", "job types", "sites", "platforms", "tags", "clauses", "RAM MB",
         "priority", "state", "reason", "jobs", "",
     ]  # fmt: skip
-    empty = [name for place, name in enumerate(columns) if cells and all(row[place] is None for row in cells)]
-    kept = [place for place, name in enumerate(columns) if name not in empty]
-    drop = ["", "owner", "job types", "platforms", "priority", "reason"]
+    found = {name: {row[place] for row in cells} for place, name in enumerate(columns)}
+    kept = [place for place, name in enumerate(columns) if found[name] != {None}]
+    usual = [name for name, values in found.items() if values <= {"any", "open"}]
+    drop = ["", *usual, "priority", "owner", "job types", "state", "RAM MB", "reason"]
     output.table("TaskQueues", [columns[place] for place in kept], [[row[p] for p in kept] for row in cells], drop=drop)
     if rows:
         jobs = sum(row["jobs"] for row in rows)

@@ -19,7 +19,7 @@ app = typer.Typer()
 def explain(
     *,
     what: Annotated[
-        list[str] | None, typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and its id.")
+        list[str] | None, typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and a task's id.")
     ] = None,
     described: Resource,
     profile: brokerage.Profile = None,
@@ -38,6 +38,9 @@ def explain(
     ] = None,
     now: Annotated[bool, typer.Option("--now", help="Of a task: show only the present decision.")] = False,
     limit: brokerage.Limit = 20,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also show the conditions that hold, and all queues, as --limit 0.")
+    ] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -45,9 +48,10 @@ def explain(
 
     A job is compared with the resource that the options describe, or else with the resources seen lately. Without a
     job, all waiting jobs are compared with the resource, most jobs first. For a task, the decision of its last run is
-    shown, and then the decision that would be made now; with --profile only the latter.
+    shown, and then the decision that would be made now; with --profile only the latter. What fails comes first.
     """
     is_task, number = _explained(what) if what else (False, None)
+    limit = 0 if everything else limit
     if is_task:
         assert number is not None
         if described:
@@ -61,13 +65,13 @@ def explain(
         if now or profile is not None or algorithm is not None:
             fault = "shows what is stored: not together with --now, --profile or --algorithm"
             raise typer.BadParameter(fault, param_hint="--run")
-        task.explain_run(setup, number, run, queue=queue, as_json=as_json)
+        task.explain_run(setup, number, run, queue=queue, limit=limit, as_json=as_json)
         return
     if profile is not None or queue is not None or algorithm is not None or run is not None or now:
         fault = "--profile, --queue, --nucleus, --algorithm, --run and --now are for a task"
         raise typer.BadParameter(fault, param_hint="JOB")
     if number is not None:
-        job.explain_job(setup, number, described, as_json=as_json)
+        job.explain_job(setup, number, described, everything=everything, as_json=as_json)
     elif described:
         job.explain_resource(setup, described, limit, as_json=as_json)
     else:
@@ -78,7 +82,7 @@ def explain(
 def _explained(what: list[str]) -> tuple[bool, int]:
     """Whether a task is meant, and its number."""
     is_task = what[0] == "task" and len(what) == 2
-    if is_task or len(what) == 1:
+    if is_task or len(what) == 1 or (what[0] == "job" and len(what) == 2):
         with suppress(ValueError):
             number = int(what[-1])
             if number < 2**63:

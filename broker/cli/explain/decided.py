@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from broker.cli.shared import output
 from broker.cli.shared.output import counted
@@ -10,14 +11,15 @@ from broker.operate.reading import Row
 _BAR = 20  # characters of the longest bar in a table
 
 
-def show(decided: Row) -> None:
-    """Show the time and run of a task's decision, the places of its jobs, and the rules that rejected other places."""
+def show(decided: Row, limit: int, now: datetime) -> None:
+    """Show the time and run of a task's decision, the places of its jobs, and the rules that rejected other places.
+    limit: places that are shown, 0 for all."""
     task, kind = decided["task_id"], kind_of(decided)
     dry = ", a dry run" if decided["dry"] else ""
     arm = f", arm {decided['arm']} of trial {decided['trial']}" if decided["arm"] else ""
     output.say(
-        f"task {task} was decided at {output.moment(decided['decided_at'])} by run {decided['run_id']}"
-        f" (profile {decided['profile']}{arm}{dry}): {_outcome(decided, kind)}"
+        f"task {task} was decided at {output.moment(decided['decided_at'], now)} by run {decided['run_id']}"
+        f" (profile {decided['profile']}{arm}{dry}): {_outcome(decided, kind, now)}"
     )
     if decided["reason"]:
         output.say(": ".join(filter(None, (decided["rule"], decided["reason"]))))
@@ -25,7 +27,7 @@ def show(decided: Row) -> None:
         output.say("the decisions about its queues are no longer kept (brokerage.decisions_kept)")
         return
     if candidates := [row for row in decided["queues"] if row["verdict"] == "candidate"]:
-        _show_candidates(candidates, kind)
+        _show_candidates(candidates, kind, limit)
     _show_rules(decided["queues"], kind)
 
 
@@ -48,12 +50,17 @@ def places(kind: str, number: int) -> str:
     return f"{number:,} nuclei" if kind == "nucleus" and number != 1 else counted(number, kind)
 
 
+def some(title: str, shown: Sequence[object], rows: Sequence[object]) -> str:
+    """The title of a table that may have some of the rows only."""
+    return title if len(shown) == len(rows) else f"{title}: {len(shown)} of {len(rows)} (--all)"
+
+
 def bar(weight: float | None, most: float) -> str:
     """A weight as a bar beside the largest one."""
     return "█" * max(1, round(_BAR * (weight or 0) / most))
 
 
-def _outcome(decided: Row, kind: str) -> str:
+def _outcome(decided: Row, kind: str, now: datetime) -> str:
     if decided["status"] not in ("candidates", "pending"):
         return str(decided["status"])
     asked = decided["candidates"] + decided["rejected"]
@@ -63,14 +70,15 @@ def _outcome(decided: Row, kind: str) -> str:
     elif kind == "queue" and not decided["dry"]:
         words.append(f"{counted(decided['jobs'] or 0, 'job')} assigned")
     if decided["retry_at"]:
-        words.append(f"due again at {output.moment(decided['retry_at'])}")
+        words.append(f"due again at {output.moment(decided['retry_at'], now)}")
     return ", ".join(words)
 
 
-def _show_candidates(rows: Sequence[Row], kind: str) -> None:
+def _show_candidates(rows: Sequence[Row], kind: str, limit: int) -> None:
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
     cells = [(row["rank"], row["queue"], row["weight"], bar(row["weight"], most), row["jobs"]) for row in rows]
-    output.table("Passed", ["rank", kind, "weight", "", "jobs"], cells, drop=["", "jobs"])
+    shown = cells[: limit or None]
+    output.table(some("Passed", shown, rows), ["rank", kind, "weight", "", "jobs"], shown, drop=["", "jobs"])
 
 
 def _show_rules(rows: Sequence[Row], kind: str) -> None:

@@ -1,16 +1,18 @@
 """The part of `broker explain` about matching: the conditions of a job, and the jobs that wait for a resource."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from broker.cli.explain.decided import bar
-from broker.cli.shared import output
+from broker.cli.shared import listing, output
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, rows_of, seen_lately
 
 
-def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
-    """Explain why a job does not match a resource or, if none is described, the resources seen lately."""
+def explain_job(setup: str, job: int, described: Mapping[str, object], *, everything: bool, as_json: bool) -> None:
+    """Explain why a job does not match a resource or, if none is described, the resources seen lately. everything:
+    conditions that hold are shown, too."""
     from broker.client.call import jsonb
 
     with session() as connection, elsewhere(connection, "job", job, setup):
@@ -19,14 +21,16 @@ def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_jso
             rows = rows_of(connection, query, setup, job, jsonb(described))
         else:
             rows = seen_lately(connection, setup, job)
+            now = listing.moment_of(connection, setup)
     if as_json:
         output.json_out(rows)
     elif described:
-        _show_conditions(f"Job {job} and this resource", rows)
-        failing = [row["condition"] for row in rows if not row["holds"]]
-        output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
+        failing = [row for row in rows if not row["holds"]]
+        _show_conditions(f"Job {job} and this resource", failing, rows, None, everything=everything)
+        names = ", ".join(row["condition"] for row in failing)
+        output.say(f"does not match: {names}" if failing else "matches")
     else:
-        show_seen_lately(job, rows)
+        show_seen_lately(job, rows, now, everything=everything)
 
 
 def explain_resource(setup: str, described: Mapping[str, object], limit: int, *, as_json: bool) -> None:
@@ -45,7 +49,7 @@ def explain_resource(setup: str, described: Mapping[str, object], limit: int, *,
     output.say(f"{counted(waiting, 'job')} wait{'s' * (waiting == 1)}, {matching:,} {fit} this resource")
     kept = [row for row in rows if row["failing"]]
     shown = kept[: limit or None]
-    of = "" if len(shown) == len(kept) else f": {len(shown)} of {len(kept)} (--limit 0: all)"
+    of = "" if len(shown) == len(kept) else f": {len(shown)} of {len(kept)} (--all)"
     most = max((row["jobs"] for row in kept), default=0) or 1
     cells = [
         (row["jobs"], bar(row["jobs"], most), row["task_queues"], ", ".join(row["failing"]), _brief(row["wanted"]),
@@ -57,16 +61,29 @@ def explain_resource(setup: str, described: Mapping[str, object], limit: int, *,
         output.table(f"Kept away{of}", titles, cells, drop=["such as", "", "offered"])
 
 
-def show_seen_lately(job: int, rows: Sequence[Row]) -> None:
-    """Show the conditions that resources seen lately do not fulfil; others are left out."""
-    shown = [row for row in rows if row["failing"] or row["remark"]]
-    shown.sort(key=lambda row: row["condition"] == "all of them")
-    _show_conditions(f"Job {job} and the resources seen lately", shown)
+def show_seen_lately(job: int, rows: Sequence[Row], now: datetime, *, everything: bool | None = None) -> None:
+    """Show the conditions that resources seen lately do not fulfil. everything: others are shown, too; None: they are
+    not even counted."""
+    failing = [row for row in rows if row["failing"] or row["remark"]]
+    failing.sort(key=lambda row: row["condition"] == "all of them")
+    _show_conditions(f"Job {job} and the resources seen lately", failing, rows, now, everything=everything)
 
 
-def _show_conditions(title: str, rows: Sequence[Row]) -> None:
-    cells = [[_brief(value) for value in row.values()] for row in rows]
-    output.table(title, [name.replace("_", " ") for name in rows[0]], cells, drop=["last seen"])
+def _show_conditions(
+    title: str, failing: Sequence[Row], rows: Sequence[Row], now: datetime | None, *, everything: bool | None
+) -> None:
+    """Show the conditions that fail and, below them, the others or their number."""
+    others = [row for row in rows if row not in failing]
+    shown = [*failing, *others] if everything else failing
+    if shown:
+        if "seen" in shown[0]:
+            shown = [{**row, "failing": f"{row['failing']} of {row['seen']}"} for row in shown]
+        columns = [name for name in rows[0] if name != "seen"]
+        cells = [[_brief(row[name]) for name in columns] for row in shown]
+        output.table(title, [name.replace("_", " ") for name in columns], cells, drop=["last seen"], now=now)
+    if others and everything is False:
+        more = "more " if failing else ""
+        output.say(f"{len(others)} {more}{'holds' if len(others) == 1 else 'hold'} (--all shows them)")
 
 
 def _brief(value: object) -> object:

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 
 from broker.cli.explain import decided, pseudo_queues
 from broker.cli.shared import output
+from broker.cli.shared.listing import moment_of
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, reason_of, stored_decision, task_explanation
 
 
-def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: bool) -> None:
+def explain_run(setup: str, task: int, run: int, *, queue: str | None, limit: int, as_json: bool) -> None:
     """Show the decision of a run about a task."""
     with session(setup) as connection, elsewhere(connection, "task", task, setup):
         stored = stored_decision(connection, setup, task, "", run)
+        now = moment_of(connection, setup)
     assert stored
     if queue is not None:
         stored["queues"] = _named(stored["queues"], queue, setup, decided.kind_of(stored))
@@ -22,7 +24,7 @@ def explain_run(setup: str, task: int, run: int, *, queue: str | None, as_json: 
     elif queue is not None and stored["queues"]:
         decided.show_place(stored, stored["queues"])
     else:
-        decided.show(stored)
+        decided.show(stored, limit, now)
 
 
 def explain_task(
@@ -35,6 +37,7 @@ def explain_task(
     with session(setup) as connection, elsewhere(connection, "task", task, setup):
         explained = task_explanation(connection, setup, task, profile, algorithm)
         before = stored_decision(connection, setup, task, explained["algorithm"]) if stored else None
+        now = moment_of(connection, setup)
     explained["decided"] = before
     if queue is not None:
         explained["queues"] = _named(explained["queues"], queue, setup, decided.kind_of(explained))
@@ -45,7 +48,7 @@ def explain_task(
         return
     if before:
         if queue is None:
-            decided.show(before)
+            decided.show(before, limit, now)
         else:
             decided.show_place(before, before["queues"])
         output.say("", "As it would be decided now:")
@@ -74,7 +77,7 @@ def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
         names = sorted({name for row in rows for name in (row["queue"], _unified(row["queue"]) or row["queue"])})
         near = nearest_names(queue, names, 3, 0.5)
         number = f"{len(rows)} nuclei" if kind == "nucleus" else counted(len(rows), "queue")
-        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {number}: --limit 0"
+        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {number}: --all"
         raise NoSuchThing(f"{queue} is no {kind} of setup {setup}", hint, "PB004")
     return found
 
@@ -109,7 +112,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     if explained["unknown_queues"]:
         output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
-        _show_candidates(of["candidate"], decided.kind_of(explained))
+        _show_candidates(of["candidate"], decided.kind_of(explained), limit)
     jobs = {row["queue"]: row["jobs"] for row in (explained.get("decided") or {"queues": []})["queues"] if row["jobs"]}
     if theirs := [row for row in of["rejected"] if row["queue"] in jobs]:
         cells = [(row["queue"], jobs[row["queue"]], row["rule"], row["reason"]) for row in theirs]
@@ -117,15 +120,25 @@ def show_explanation(explained: Row, limit: int) -> None:
     of["rejected"] = [row for row in of["rejected"] if row["queue"] not in jobs]
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
     shown = rejected[: limit or None]
-    title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
+    title = decided.some("Rejected", shown, rejected)
     cells = [(row["queue"], row["rule"], row["criteria"], reason_of(row, row["rule"], row["reason"])) for row in shown]
     output.table(title, [decided.kind_of(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     _show_named(explained)
     if never := of["not candidate"]:
-        title = f"Never entered the list, by rule: {_places(explained, len(never))}"
-        output.bars(title, Counter(row["rule"] for row in never).most_common())
+        _show_never(explained, never, limit)
     if not of["candidate"] and not theirs:
         _show_obstacles(explained)
+
+
+def _show_never(explained: Row, rows: Sequence[Row], limit: int) -> None:
+    """Show the places that never entered the list: their number by rule or, with --all, each of them."""
+    places = _places(explained, len(rows))
+    if limit:
+        of_rules = Counter(row["rule"] for row in rows).most_common()
+        output.bars(f"Never entered the list, by rule: {places} (--all)", of_rules)
+    else:
+        cells = [(row["queue"], row["rule"], row["reason"]) for row in rows]
+        output.table(f"Never entered the list: {places}", [decided.kind_of(explained), "rule", "reason"], cells)
 
 
 def _show_not_loaded(explained: Row) -> None:
@@ -174,16 +187,16 @@ def _missing(explained: Row) -> str:
     return f"{', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not in setup {explained['setup']}"
 
 
-def _show_candidates(rows: Sequence[Row], kind: str) -> None:
-    """Show candidates with a bar for each weight, and the factors of the weights."""
+def _show_candidates(rows: Sequence[Row], kind: str, limit: int) -> None:
+    """Show the first candidates with a bar for each weight, and the factors of the weights."""
     factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
     cells = []
-    for row in rows:
+    for row in rows[: limit or None]:
         shown = (row["rank"], row["queue"], row["weight"], decided.bar(row["weight"], most))
         cells.append([*shown, *((row["factors"] or {}).get(name) for name in factors)])
     titles = [f"factor {name}" if name == "weight" else name for name in factors]
-    output.table("Candidates", ["rank", kind, "weight", "", *titles], cells, drop=[""])
+    output.table(decided.some("Candidates", cells, rows), ["rank", kind, "weight", "", *titles], cells, drop=[""])
 
 
 def _show_obstacles(explained: Row) -> None:

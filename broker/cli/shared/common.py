@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 from broker.cli.shared import codes, output
+from broker.cli.shared.examples import example
 from broker.cli.shared.options import options
 from broker.errors import BadRequest, BrokerError, ConnectError
 from broker.visible import visible
@@ -170,9 +171,11 @@ class BrokerGroup(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            _name_value(error)
-            error.message = visible(error.message, "\n")
+        except _UsageError as error:
+            if isinstance(error, typer.BadParameter):
+                _name_value(error)
+                error.message = visible(error.message, "\n")
+            _add_example(error)
             raise
         except Exception as error:
             if not _report(error):
@@ -198,6 +201,17 @@ def _unwrap(command: Any) -> None:
         command.short_help = re.split(r"(?<=\.)\s", command.help, maxsplit=1)[0]
     for one in getattr(command, "commands", {}).values():
         _unwrap(one)
+
+
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # Click's, which newer releases of Typer bring themselves
+
+
+def _add_example(error: Any) -> None:
+    """Let an error of usage end with a right line, where one is known."""
+    message = error.format_message()
+    line = example(error.ctx, message) if error.ctx is not None else None
+    if line is not None:
+        error.format_message = lambda: f"{message}\nFor example: {line}"
 
 
 _FAULTS = {

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from broker.cli.shared import output
+from broker.cli.shared.options import options
 from broker.cli.shared.session import require_setup
 from broker.listed import Command, List
 from broker.operate.reading import Row, rows_of
+from broker.words import REASONS
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -41,17 +43,24 @@ def command_of(of: List) -> Command:
 
 
 def chosen(of: List, wanted: str | None) -> Mapping[str, str]:
-    """The columns that -o names: a list of names, or +NAME,... for more than the usual ones. Raises BadRequest."""
+    """The columns that -o names: a list of names or headings, or +NAME,... for more than the usual ones. Raises
+    BadRequest."""
     from broker.errors import BadRequest
+
+    by_heading = {of.columns[name].heading: name for name in of.columns}
 
     usual = command_of(of).shown
     if wanted is None:
         return of.headings(usual)
-    names = [name.strip() for name in wanted.removeprefix("+").split(",") if name.strip()]
+    given = [name.strip() for name in wanted.removeprefix("+").split(",") if name.strip()]
+    names = [name if name in of.columns else by_heading.get(name, name) for name in given]
     wrong = [name for name in names if name not in of.columns]
     if wrong or not names:
+        near = get_close_matches(wrong[0], of.columns, 1) if wrong else []
+        nearest = f"the nearest is {near[0]}; " if near else ""
         raise BadRequest(
-            f"there is no column {wrong[0] if wrong else '(none is named)'}", f"there are: {', '.join(of.columns)}"
+            f"there is no column {wrong[0] if wrong else '(none is named)'}",
+            f"{nearest}there are: {', '.join(of.columns)}",
         )
     return of.headings(" ".join([*(usual.split() if wanted.startswith("+") else ()), *names]))
 
@@ -227,9 +236,18 @@ def beginning(connection: "Connection", setup: str, since: str) -> datetime:
 def show(headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
     """Print a page as a table, and say how to get the next page."""
     command = command_of(of)
-    cells = [list(row.values()) for row in page.rows]
+    rows = [
+        {name: REASONS.get(value, value) if name == "reason" else value for name, value in row.items()}
+        for row in page.rows
+    ]
+    behind, _, before = command.joined.partition(" ")
+    if {behind, before} <= headings.keys() and not options.wide:
+        for row in rows:
+            second = row.pop(behind)
+            row[before] = "; ".join(filter(None, (row[before], second and f"{headings[behind]}: {second}"))) or None
+        headings = {name: heading for name, heading in headings.items() if name != behind}
     dropped = [headings[name] for name in command.dropped.split() if name in headings]
-    output.table(of.title, list(headings.values()), cells, drop=dropped, now=now)
+    output.table(of.title, list(headings.values()), [list(row.values()) for row in rows], drop=dropped, now=now)
     if page.looked:
         output.say(f"{WINDOW:,} rows were looked at: --after {page.after} goes on behind them")
     elif page.after is not None and command.paged:

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.cli.shared.options import options
 from broker.visible import visible
+from broker.words import span
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -99,10 +100,10 @@ def table(
 ) -> None:
     """Print rows below their column names, or a line when there are none.
 
-    Nothing is omitted silently on a narrow terminal: columns of `drop` are left out one after the other, and a line
-    names them (except the column without a name, a bar); if that is not enough, each row becomes a block, as in psql.
-    --wide prints the whole table. now: moments are shown as distances from it, such as 3 min ago. plain: without lines,
-    for a screen with several tables.
+    Nothing is omitted silently on a narrow terminal: empty columns and then those of `drop` are left out one after the
+    other, and a line names them (except the column without a name, a bar); if that is not enough, each row becomes a
+    block, as in psql. --wide prints the whole table, with exact times. now: moments are shown as distances from it,
+    such as 3 min ago. plain: without lines, for a screen with several tables.
     """
     from rich.text import Text
 
@@ -120,9 +121,13 @@ def table(
         console(width=max(screen.width, made.width(everything, narrow=False))).print(made.drawn(everything))
         return
     kept = everything
-    for name in (None, *(name for name in drop if name in columns)):
+    empty = [columns[place] for place in everything if not any(row[place] for row in shown)]
+    for name in (None, *dict.fromkeys([*empty, *(name for name in drop if name in columns)])):
         kept = [place for place in kept if columns[place] != name]
         if made.width(kept, narrow=True) <= screen.width:
+            for again in reversed([columns.index(name) for name in drop if name in columns and name not in empty]):
+                more = sorted({*kept, again})  # a column that fits since a wider one was left out
+                kept = more if made.width(more, narrow=True) <= screen.width else kept
             screen.print(made.drawn(kept, narrow=True))
             break
     else:
@@ -370,14 +375,9 @@ def _plain(value: object) -> Any:
 def ago(at: datetime.datetime, now: datetime.datetime) -> str:
     """A moment as its distance from another: 3 min ago, in 2 h."""
     seconds = (now - at).total_seconds()
-    size = abs(seconds)
-    if size < 1:
+    if abs(seconds) < 1:
         return "now"
-    words = next(f"{size / unit:.0f} {name}" for limit, unit, name in _UNITS if size < limit)
-    return f"{words} ago" if seconds > 0 else f"in {words}"
-
-
-_UNITS = ((99.5, 1, "s"), (99.5 * 60, 60, "min"), (48 * 3600, 3600, "h"), (float("inf"), 86_400, "d"))
+    return f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
 
 
 def _cell(value: object, now: datetime.datetime | None = None) -> str:
@@ -388,7 +388,9 @@ def _cell(value: object, now: datetime.datetime | None = None) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
     if isinstance(value, datetime.datetime):
-        return moment(value) if now is None else ago(value, now)
+        return moment(value) if now is None or options.wide else ago(value, now).ljust(len("20 min ago"))
+    if isinstance(value, datetime.timedelta):
+        return str(value) if options.wide else span(value)
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(_cell(item) for item in value)
     if isinstance(value, dict):

@@ -95,8 +95,20 @@ def takes_resource(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def with_options(**values: Any) -> None:
+        import psycopg
+
+        from broker.database_errors import from_database
+        from broker.errors import BadRequest
+
         described = _describe(**{name: values.pop(name) for name in options})
-        command(described=described, **values)
+        try:
+            command(described=described, **values)
+        except Exception as error:
+            found = from_database(error) if isinstance(error, psycopg.Error) else error
+            if not (isinstance(found, BadRequest) and found.message.startswith("CPUTime is missing")):
+                raise
+            found.hint = f"{found.hint} For example --cpu-time 86400."
+            raise found from error
 
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options.values())]
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the signature

@@ -4,29 +4,16 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
 from broker.visible import visible
-from broker.words import BADGES, REASONS
+from broker.words import BADGES, REASONS, span
 
 _AT_END = 14  # characters of a name at the end of a line of a chart
 _LABELS = {"owner_group": "group", "gshare": "share", "grid_ce": "CE"}
-_UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d"), (float("inf"), ""))
-
-
-def span(value: timedelta | float | None) -> str:
-    """A time in its largest unit: 90 s, 15 min, 36 h, 3 d."""
-    if value is None:
-        return ""
-    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    for (size, name), (following, _) in pairwise(_UNITS):
-        if abs(seconds) < 2 * following:
-            return f"{seconds / size:.0f} {name}"
-    raise AssertionError
 
 
 def moment(value: datetime | None) -> str:

@@ -63,7 +63,7 @@ def test_explain_of_a_resource_shows_a_table(cli: Cli, waiting: Connection) -> N
     assert shown.startswith("15 jobs wait, 4 match this resource\n")
     assert "Kept away" in shown and "Site one of: SOUTH" in shown and "█" in shown
     limited = cli("explain", "--site", "NORTH", "--cpu-time", 86400, "--limit", 1).out
-    assert "Kept away: 1 of 2 (--limit 0: all)" in limited and "GPU" not in limited
+    assert "Kept away: 1 of 2 (--all)" in limited and "GPU" not in limited
     printed = cli("explain", "--site", "NORTH", "--cpu-time", 86400, "--json").json
     assert [(row["jobs"], row["failing"]) for row in printed] == [(7, ["Site"]), (4, []), (4, ["Site", "Tag"])]
 

@@ -17,12 +17,13 @@ _ID = re.compile(r'<a id="([\w-]+)"></a>')
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)(?: +#+)?$", re.MULTILINE)
 _LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 _BARE_LINK = re.compile(r"https?://[^\s<>)\"'`]+[^\s<>)\"'`.,;:]")
-_DIRECTIVE = re.compile(r"(with|world|run by|not run): (.+)", re.DOTALL)
+_DIRECTIVE = re.compile(r"(with|world|run by|not run|not compared): (.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, and why it is not run, where a comment before it gives a reason."""
+    """A fenced block: its language, its text, and why it is not run or compared, where a comment before it gives a
+    reason."""
 
     kind: str
     text: str
@@ -99,7 +100,7 @@ def parsed(path: Path) -> Page:
         end = found.end()
         comments = _COMMENT.findall(before) if re.search(r"-->\s*\Z", before) else []
         directive = _DIRECTIVE.fullmatch(comments[-1]) if comments else None
-        reason = " ".join(directive[2].split()) if directive and directive[1] == "not run" else None
+        reason = " ".join(directive[2].split()) if directive and directive[1] in ("not run", "not compared") else None
         indent = found[1]
         blocks.append(Block(found[3], re.sub(rf"^{indent}", "", found[4], flags=re.MULTILINE), reason))
     prose.append(text[end:])

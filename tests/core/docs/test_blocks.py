@@ -14,6 +14,11 @@ A block that cannot be run has the reason before it, and a line in not_run.txt:
 
     <!-- not run: it asks for a password -->
 
+In tutorials, a block marked text behind a block marked sh is output of its commands on a terminal of 80 columns, and is
+compared (shown.py), unless it has a reason before it, and a line in not_run.txt:
+
+    <!-- not compared: the job is drawn at random -->
+
 Roles belong to the whole server. Those that a page creates are dropped after it, and two pages create none of the same
 name.
 """
@@ -33,6 +38,7 @@ from psycopg import sql
 from broker import world
 from tests.core.docs import pages as docs
 from tests.core.docs.pages import ROOT, Block, Page
+from tests.core.docs.shown import TERMINAL, not_printed
 from tests.throwaway import programs
 
 KINDS = ("sh", "python", "sql")
@@ -90,8 +96,15 @@ def psql_program() -> Path:
     return next(psql for psql in found if psql.is_file())
 
 
-def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None) -> None:
-    """Run one block as its reader would, or with the `broker` of the folder `warm`.
+def compared(page: Page) -> bool:
+    """Whether the output of the commands is compared with what the page shows."""
+    return page.name.startswith("broker/docs/tutorial/")
+
+
+def run(
+    block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Path | None = None, *, terminal: bool = False
+) -> str:
+    """Run one block as its reader would, or with the `broker` of the folder `warm`; what it printed.
 
     exported: the variables that the page's blocks have exported; this block adds its own, and removes those that it
     unsets.
@@ -109,7 +122,14 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Pa
     done = subprocess.run(
         program,
         cwd=folder,
-        env={**kept, **exported, "BROKER_DSN": dsn, "BROKER_HOME": str(folder / "home"), "PATH": path},
+        env={
+            **kept,
+            **(TERMINAL if terminal else {}),
+            **exported,
+            "BROKER_DSN": dsn,
+            "BROKER_HOME": str(folder / "home"),
+            "PATH": path,
+        },
         input=block.text if block.kind == "sql" else "",
         capture_output=True,
         text=True,
@@ -119,6 +139,7 @@ def run(block: Block, dsn: str, folder: Path, exported: dict[str, str], warm: Pa
     for name in _UNSET.findall(block.text):
         exported.pop(name, None)
     assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
 
 
 def errors_of(
@@ -129,12 +150,20 @@ def errors_of(
     exported = {} if exported is None else exported
     for name in page.directives("world"):
         _load(dsn, folder, WORLDS / f"{name}.json")
-    for block in runnable(page):
-        if block.not_run is None:
+    printed: str | None = None
+    for block in page.blocks:
+        if block.kind in KINDS and block.not_run is None:
             try:
-                run(block, dsn, folder, exported, warm)
+                shown = run(block, dsn, folder, exported, warm, terminal=compared(page))
             except AssertionError as error:
                 yield f"{page.name}: {error}"
+            else:
+                printed = shown if block.kind == "sh" and warm else None  # alone in its database
+        elif (
+            block.kind == "text" and printed is not None and compared(page) and block.not_run is None
+            and (missing := not_printed(block.text, printed))
+        ):  # fmt: skip
+            yield f"{page.name} shows what is not printed:\n" + "\n".join(missing) + f"\nprinted:\n{printed}"
 
 
 @pytest.mark.slow
@@ -208,7 +237,13 @@ def test_pages_run_by_another_test_are_named_there() -> None:
 
 
 def test_blocks_that_are_not_run_are_those_listed() -> None:
-    left_out = [f"{page.name}: {block.not_run}" for page in run_here() for block in runnable(page) if block.not_run]
+    kinds = {page: (*KINDS, "text") if compared(page) else KINDS for page in run_here()}
+    left_out = [
+        f"{page.name}: {block.not_run}"
+        for page, of_page in kinds.items()
+        for block in page.blocks
+        if block.not_run and block.kind in of_page
+    ]
     assert sorted(left_out) == docs.listed("not_run.txt"), "differs from tests/core/docs/not_run.txt"
 
 
@@ -231,6 +266,14 @@ def test_the_directives_and_blocks_of_a_page_are_parsed(tmp_path: Path) -> None:
         Block("sql", "select 1\n", "it asks"),
         Block("sql", "select 2\n", None),
     )
+
+
+def test_a_line_that_is_not_printed_is_noticed() -> None:
+    printed = "Jobs\n┏━━━━━┓\n┃ job ┃ since   ┃\n│   1 │ 3 s ago │\n│   2 │ 3 s ago │\nend\n"
+    assert not_printed("┏━━━┓\n┃ job ┃ since ┃\n│ 1 │ 20 min ago │\n...\nend\n", printed) == []
+    assert not_printed("│ 3 │ 3 s ago │\n", printed) == ["│ 3 │ 3 s ago │"]
+    assert not_printed("end\n\n│ 1 │ 3 s ago │\n", printed) == ["│ 1 │ 3 s ago │"], "the order"
+    assert not_printed("┃ job ┃ since ┃\n│ 2 │ 3 s ago │\n", printed) != [], "a line between them"
 
 
 @pytest.mark.slow
