@@ -210,14 +210,14 @@ def test_a_named_queue_that_never_entered_the_list_is_shown(cli: Cli, db: Connec
     assert ("it is pre-assigned to Z*, which is not in setup default\n" in shown) == ("params" in asked)
     explained = cli("explain", "task", 1, "--json").json
     assert (explained["named_queues"], explained["unknown_queues"]) == (["P"], ["Z*"] if "params" in asked else [])
-    assert re.search(r"Never entered the list, by rule: 2 queues *\n *anal-initial .* 2 *\n", shown)
+    assert re.search(r"Never entered the list, by rule: 2 queues \(--all\) *\n *anal-initial .* 2 *\n", shown)
     db.execute("delete from resource.queue where queue = 'A'")
     shown = cli("explain", "task", 1).out
     assert "type is production, not analysis" in shown
 
 
 def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
-    for words in (["task"], ["task", "x"], ["x"], ["1", "2"], ["job", 1], ["task", 1, 2]):
+    for words in (["task"], ["task", "x"], ["x"], ["1", "2"], ["job", "x"], ["task", 1, 2]):
         assert cli("explain", *words).code == 2, words
     assert cli("explain", "task", 1, "--site", "S").code == 2
     assert cli("explain", 1, "--queue", "Q").code == 2
@@ -336,7 +336,7 @@ def test_rules_are_listed_in_their_order(cli: Cli) -> None:
 def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Connection) -> None:
     rules = cli("rules", "--json").json
     assert [rule["position"] for rule in rules] == sorted(rule["position"] for rule in rules)
-    assert re.search(rf"│ {rules[0]['rule']} +│ +{rules[0]['position']:g} │", cli("rules").out)
+    assert re.search(rf"│ +{rules[0]['position']:g} │ {rules[0]['rule']} +│", cli("rules").out)
     world.load(db, [{"queues": {"Q": {}}}])
     db.execute("select brokerage.set_settings('default', '{\"profile\": \"panda2026\"}')")
     shown = cli("rules", "--setup", "default").out

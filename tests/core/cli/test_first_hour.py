@@ -1,5 +1,5 @@
-"""What people meet in their first hour: what fails comes first, words for reasons and times, columns that fit into 80,
-and a right line below a wrong one."""
+"""The first hour with the program: failing rows come first, reasons and times are words, columns fit into 80, and a
+right line stands below a wrong one."""
 
 import json
 import re

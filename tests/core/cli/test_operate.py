@@ -28,7 +28,7 @@ def test_the_command_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cl
     assert "reason" in printed
     assert waits["waiting"]["reason"] == "unknown"
     cli("summarize")
-    assert "no_resource_seen" in cli("job", 1).out
+    assert "no resource asked" in cli("job", 1).out
     q.insert(2, Sites=["S"], MinRAM=4000)
     q.match(Site="S", CPUTime=1, MaxRAM=2000)
     db.execute("update taskqueue.resource_seen set seen_at = seen_at - interval '1 minute'")
@@ -75,7 +75,8 @@ def test_the_command_job_shows_history_and_timeouts_of_a_brokered_job(cli: Cli, 
     assert [row["rule"] for row in known["timeouts"]] == ["activated"]
     every = cli("job", job, "--setup", "s", "--json", "--all").json["timeouts"]
     assert {row["verdict"] for row in every} == {"waits", "never"}
-    printed = cli("job", job, "--setup", "s").out
+    assert re.search(r"│ in \d+ (h|d) +│", cli("job", job, "--setup", "s").out)
+    printed = cli("job", job, "--setup", "s", "--wide").out
     for words in ("task id", "QA", "Reprocessing default", "activate", "2026-03-03 12:00:00", "resources seen lately"):
         assert words in printed, words
     assert "the timeout is for jobs that are pending" not in printed

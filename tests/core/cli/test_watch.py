@@ -145,7 +145,7 @@ def test_watch_without_a_number_means_two_seconds(cli: Cli, db: Connection, monk
 
 def test_watch_ends_at_once_if_the_server_is_away_at_first(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_DSN", "host=127.0.0.1 port=1 connect_timeout=2")
-    cli("jobs", "--watch").refuses("cannot connect")
+    cli("jobs", "--watch").refuses("cannot connect", code=3)
 
 
 @pytest.mark.slow

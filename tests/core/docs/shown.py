@@ -1,4 +1,4 @@
-"""What pages show of the output of their commands: blocks marked text, behind a block marked sh.
+"""The output of commands that pages show: blocks marked text, behind a block marked sh.
 
 A block has lines of the output on a terminal of 80 columns, in their order. A line `...` or an empty line stands for
 lines that are left out. Times and attempts differ from run to run, and with them the widths of columns.
