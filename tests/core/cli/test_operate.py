@@ -35,7 +35,7 @@ def test_the_command_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cl
     db.execute("delete from taskqueue.summary")
     cli("maintain")
     cli("summarize")
-    assert re.search(r'too_large: .* \(nearest: \{.*"MaxRAM": *2000.*\}, last seen ', cli("--wide", "job", 2).out)
+    assert re.search(r'too large: .* \(nearest: \{.*"MaxRAM": *2000.*\}, last seen ', cli("--wide", "job", 2).out)
     assert [row["reason"] for row in cli("reasons", "--json").json] == ["too_large"]
     q.call("delete_job", 2)
     assert "History" not in printed
