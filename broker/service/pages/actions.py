@@ -5,19 +5,22 @@ the value, a page shows it beside the present one, and the change is refused if 
 """
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, LiteralString
+from urllib.parse import quote
 
 import psycopg
 from starlette.responses import Response
 
 from broker import acts
 from broker.errors import BrokerError
-from broker.service import bodies
+from broker.service import bodies, pages
 from broker.service.calls import Connection, Row
 from broker.service.endpoint import Call, Endpoint
 from broker.service.pages import changes
 from broker.service.pages.action import LONGEST, Action, Field, Thing
-from broker.service.pages.frame import ADAPTER, BASE, framed
+from broker.service.pages.done import led
+from broker.service.pages.frame import ADAPTER, BASE, framed, refused
 from broker.service.problems import Problem, of_error
 
 _MOST_BYTES = 65_536  # of a form
@@ -25,6 +28,11 @@ _SHOWN_BESIDE_THE_FIELD = (404, 409, 422, 503)
 _BRIEFLY: LiteralString = (
     "select set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '1s', true)"
 )
+# Changes of this transaction, and of others that ended after it began.
+_MADE: LiteralString = """
+    select max(c.change_id) from monitor.change c
+     where c.setup = %s and c.object = %s and c.name = %s and c.at >= now()
+"""
 _BUSY = ("55P03", "57014", "40P01", "40001", "PB006")
 """Errors of a change that does not get its locks in time."""
 
@@ -73,6 +81,13 @@ class _Tried(Exception):
 
 async def ask(call: Call) -> Response:
     """Show the effect of an action, and the button that does it; for a change, first the form that asks for values."""
+    try:
+        return await _ask(call)
+    except Exception as error:
+        return await refused(call, "/act", of_error(error))
+
+
+async def _ask(call: Call) -> Response:
     query = call.request.query_params
     action, of = _chosen(query)
     if action.thing is None:
@@ -122,19 +137,58 @@ async def _refused(call: Call, shown: dict[str, Any], problem: Problem) -> Respo
 
 
 async def act(call: Call) -> Response:
-    """Do it."""
+    """Do it, and lead to the page of the thing, which says so."""
     given = await bodies.form(call.request, _MOST_BYTES)
     await call.identify(call.setup, given.get("csrf", ""))
-    action, of = _chosen(given)
-    if action.thing is not None:
-        return await _change(call, action, of, given)
+    try:
+        action, of = _chosen(given)
+        if action.thing is not None:
+            return await _change(call, action, of, given)
+        return _led(call, action.page.format(quote(of)), await _do(call, action, of, given))
+    except Exception as error:
+        problem = of_error(error)
+        if problem.status == HTTPStatus.UNPROCESSABLE_ENTITY and given.get("do") in ACTIONS:
+            return await _asked_again(call, given, problem)
+        return await refused(call, "/act", problem)
+
+
+async def _asked_again(call: Call, given: Mapping[str, str], problem: Problem) -> Response:
+    """The page that asks about an act, with the refusal beside its field. An act without a field has a page."""
+    action = ACTIONS[given["do"]]
+    if not action.fields:
+        return await refused(call, "/act", problem)
+    typed = {field.name: given.get(field.name, "")[:LONGEST] for field in action.fields}
+    shown = _shown(given["do"], given.get("of", ""), action, action.fields, typed)
+    return await framed(call, "/act", "actions/act", shown | {"problem": problem}, problem.status)
+
+
+async def _do(call: Call, action: Action, of: str, given: Mapping[str, str]) -> str:
+    """Do an act of one step. Returns the number of its change, or a word of done.NOTHING."""
     typed = _typed(action.fields, given)
     values = [typed[field.name] or field.usual for field in action.fields]
-    answers: dict[str, int] = {}
-    for *_, answer in await call.rows(action.act.statement, call.setup, *action.named(of), *values):
-        words = ("done" if answer else "it was so before") if isinstance(answer, int) else str(answer)
-        answers[words] = answers.get(words, 0) + 1
-    return await framed(call, "/act", "actions/acted", _shown(given["do"], of, action, (), {}) | {"answers": answers})
+
+    async def run(connection: Connection) -> str:
+        done = await connection.execute(action.act.statement, [call.setup, *action.named(of), *values])
+        rows = await done.fetchall()
+        name = of if action.noted_by_name else str(min((row[0] for row in rows), default=""))
+        [(number,)] = await (await connection.execute(_MADE, [call.setup, action.kind, name])).fetchall()
+        return str(number) if number else _nothing(rows)
+
+    return await call.steps(run)
+
+
+def _nothing(rows: list[Row]) -> str:
+    """The word of done.NOTHING for the answers of an act that changed nothing."""
+    answer = rows[0][-1] if rows else "none"
+    if isinstance(answer, int):
+        return "before"
+    said = {"has ended": "ended", "its work": "back", "was not made": "elsewhere"}
+    return next((word for begin, word in said.items() if answer.startswith(begin)), "none")
+
+
+def _led(call: Call, page: str, done: object) -> Response:
+    """Lead to a page of the setup, which says what was done."""
+    return pages.redirect(f"/setups/{quote(call.setup, safe='')}{led(page, done)}")
 
 
 async def _change(call: Call, action: Action, of: str, given: Mapping[str, str]) -> Response:
@@ -154,7 +208,7 @@ async def _change(call: Call, action: Action, of: str, given: Mapping[str, str])
         return await framed(call, "/act", "actions/change", again, status=409)
     except (psycopg.Error, BrokerError, Problem) as error:
         return await _refused(call, shown, of_error(error))
-    return await framed(call, "/act", "actions/changed", shown | {"change": change})
+    return _led(call, thing.page, change["change_id"] if change else "before")
 
 
 async def _write(

@@ -19,6 +19,7 @@ from broker.service import pages
 from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login.session import session_of
 from broker.service.pages.charts import Sampled, Series
+from broker.service.pages.done import done
 from broker.service.pages.words import moment, refusal
 from broker.service.problems import Problem, of_error
 
@@ -112,7 +113,7 @@ def endpoint(path: str, summary: str, page: Page, shows: Collection[str] = (), *
 async def framed(call: Call, path: str, template: str, values: dict[str, Any], status: int = 200) -> Response:
     """A template with its values, within the frame."""
     is_operator = call.caller.role.endswith("operator")
-    session, counts = await gather(session_of(call), _counts(call))
+    session, counts, just_done = await gather(session_of(call), _counts(call), _done(call, is_operator))
     query = call.request.url.query
     around: dict[str, Any] = {
         "setup": call.setup, "base": f"/setups/{quote(call.setup, safe='')}", "here": _listed(path), "path": path,
@@ -122,9 +123,14 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
         ],
         "role": call.caller.role, "is_operator": is_operator, "session": session, "query": call.request.query_params,
         "stale": [], "address": call.request.url.path + (f"?{query}" if query else ""),
-        "theme": pages.theme_of(call.request),
+        "theme": pages.theme_of(call.request), "done": just_done,
     }  # fmt: skip
     return pages.page(template, status=status, **around | values)
+
+
+async def _done(call: Call, is_operator: bool) -> dict[str, Any] | None:
+    """What the address says was just done. Only operators read changes."""
+    return await done(call) if is_operator and "done" in call.request.query_params else None
 
 
 async def refused(call: Call, path: str, problem: Problem) -> Response:

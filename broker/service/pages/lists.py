@@ -68,7 +68,7 @@ def _search(view: View, shown: Page, query: Mapping[str, str]) -> Search:
     """The search of an address. Raises Problem: 422 for an unknown field."""
     filters = shown.filters.split()
     for key in query:
-        if key not in (*filters, "sort", "cursor"):
+        if key not in (*filters, "sort", "cursor", "done"):
             hint = f"There are {', '.join(filters)}, sort and cursor."
             raise Problem(422, f"there is no filter {key[:100]!r}", code="PB001", key=key[:100], hint=hint)
     restrictions = [

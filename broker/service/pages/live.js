@@ -112,6 +112,7 @@ if (main) {
     draw();
     if (fresh.innerHTML === shown) return;
     shown = fresh.innerHTML;
+    fresh.querySelector(".toast")?.classList.remove("toast"); // it arrives once
     const open = [...main.querySelectorAll("details")].map((one) => one.open);
     const places = [...main.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
     const [x, y] = [scrollX, scrollY];

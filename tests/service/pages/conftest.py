@@ -107,6 +107,11 @@ def logged_in(db: Db, kind: str) -> str:
 FIELD = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 
 
+def hidden(page: str) -> dict[str, str]:
+    """The hidden fields of the form in the main part of a page."""
+    return {unescape(name): unescape(value) for name, value in FIELD.findall(page.partition("<main")[2])}
+
+
 class Person:
     """A browser that is logged in, by its cookie."""
 
@@ -123,9 +128,13 @@ class Person:
         """Press the button on the page that asks for confirmation."""
         page = self.client.get(f"{BASE}/act", params={"do": do, "of": str(of)})
         assert page.status_code == 200, page.text
-        fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
+        fields = hidden(page.text)
         assert fields == {"do": do, "of": str(of), "csrf": csrf(self.cookie)}
-        return self.client.post(f"{BASE}/act", data=fields | more)
+        return self.follow(self.client.post(f"{BASE}/act", data=fields | more))
+
+    def follow(self, answer: httpx.Response) -> httpx.Response:
+        """The page to which a form leads, or its own answer."""
+        return self.client.get(answer.headers["Location"]) if answer.status_code == 303 else answer
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Changes on pages: confirmed with before and after, refused if somebody was faster, recorded with their author."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from broker.service.pages.changes import CHANGES
 from broker.service.pages.details import quarantine_key
 from tests.calls import Calls
 from tests.service.conftest import Db, Running
-from tests.service.pages.conftest import BASE, FIELD, HOSTILE, Person
+from tests.service.pages.conftest import BASE, HOSTILE, Person, hidden
+from tests.service.pages.test_actions import said
 from tests.service.pages.test_pages import Read
 
 Changers = Callable[[str], "Changer"]
@@ -44,12 +46,12 @@ class Changer(Person):
         page = self.ask(do, of, **typed)
         assert page.status_code == 200, page.text
         Read(page.text)
-        fields = {unescape(name): unescape(value) for name, value in FIELD.findall(page.text)}
+        fields = hidden(page.text)
         assert fields == {"do": do, "of": str(of), "csrf": csrf(self.cookie), "seen": fields["seen"], **typed}
         return fields
 
     def post(self, fields: dict[str, str], **headers: str) -> httpx.Response:
-        answer = self.client.post(f"{BASE}/act", data=fields, headers=headers)
+        answer = self.follow(self.client.post(f"{BASE}/act", data=fields, headers=headers))
         Read(answer.text)
         return answer
 
@@ -65,6 +67,16 @@ def person(db: Db, service: Running) -> Changers:
 @pytest.fixture
 def operator(person: Changers, filled: Calls) -> Changer:
     return person("operator")
+
+
+def undone(operator: Changer, done: httpx.Response) -> dict[str, str]:
+    """The values that the button beside the words about a change would bring back, as its page shows them."""
+    link = re.search(r'toast.*?<p class="actions"><a class="button" href="([^"]*)"', done.text)
+    assert link is not None, said(done)
+    asked = operator.client.get(unescape(link[1]))
+    assert asked.status_code == 200, asked.text
+    fields = hidden(asked.text)
+    return {name: value for name, value in fields.items() if name not in ("do", "of", "csrf", "seen")}
 
 
 def limit_of(q: Calls) -> str:
@@ -109,8 +121,11 @@ def test_a_setting_is_changed_by_a_form(operator: Changer, filled: Calls, case: 
     assert link is not None
     [row] = Read(operator.client.get(unescape(link[1])).text).rows[1:]
     assert (row[1], row[2], row[-2]) == ("settings", schema, "browser a operator")
-    assert "It was so before" in operator.change("set-setting", name, value=typed).text
+    assert said(operator.change("set-setting", name, value=typed)) == "It was so before."
     assert len(changes(filled)) == 1
+    was, now = (one[key] if isinstance(one[key], str) else json.dumps(one[key]) for one in kept[3:])
+    assert said(answer).startswith(f"Setting {name} is {now}; it was {was}. By you, at")
+    assert undone(operator, answer) == {"value": was}
 
 
 def test_a_limit_is_set_changed_and_removed_by_forms(operator: Changer, filled: Calls) -> None:
@@ -126,11 +141,23 @@ def test_a_limit_is_set_changed_and_removed_by_forms(operator: Changer, filled: 
     assert again[-2][1:] == ["2.5", "2.5"]
     assert operator.change("set-limit", number, limit="3", burst="4").status_code == 200
     assert changes(q)[0][3:] == ({"delay": "00:00:02.5"}, {"delay": "00:00:03"})
+    done = operator.change("set-limit", number, limit="4", burst="4")
+    assert said(done).startswith("The limit of JobTypes MC at SOUTH is 4 s between two matches; it was 3 s between")
+    assert undone(operator, done) == {"limit": "3", "burst": "4"}
     old = limit_of(q)
-    assert operator.change("set-limit", old, limit="9").status_code == 200
+    done = operator.change("set-limit", old, limit="9")
+    assert done.status_code == 200
     assert changes(q)[0][3:] == ({"ceiling": 3}, {"ceiling": 9})
+    assert said(done).startswith("The limit of JobTypes MC at NORTH is 9 jobs; it was 3 jobs. By you, at")
+    assert undone(operator, done) == {"limit": "3"}
+    assert said(operator.look(f"/limits/{number}?{done.url.query.decode()}")) == ""
     assert "remove-limit" in operator.look(f"/limits/{old}").text
-    assert operator.change("remove-limit", old).status_code == 200
+    gone = operator.change("remove-limit", old)
+    assert gone.url.path == f"{BASE}/limits"
+    assert said(gone).startswith("The limit of JobTypes MC at NORTH is removed. By you, at")
+    assert undone(operator, gone) == {
+        "kind": "running", "ce": "", "attribute": "JobTypes", "value": "MC", "limit": "9", "burst": "1"
+    }  # fmt: skip
     assert changes(q)[0][1] == "running NORTH JobTypes MC"
     assert changes(q)[0][4] is None
     assert operator.look(f"/limits/{old}").status_code == operator.ask("remove-limit", old).status_code == 404
@@ -166,7 +193,8 @@ def test_a_quarantine_is_set_changed_and_lifted_by_forms(operator: Changer, fill
     assert ["Why", "it burns", "none"] in Read(asked.text).rows
     done = operator.change("lift-quarantine", of.replace("n%2F17", "N%2F17"))
     assert changes(q)[0][4] is None
-    assert operator.client.get(unescape(re.findall(r'href="([^"]*)">Go on<', done.text)[0])).status_code == 200
+    assert said(done).startswith("The quarantine of host n/17 é at NORTH is lifted. By you, at")
+    assert undone(operator, done) == {"kind": "host", "name": "n/17 é", "why": "it burns"}
     assert operator.ask("lift-quarantine", of).status_code == 404
     assert operator.ask("lift-quarantine", "n17").status_code == 404
     whole = {"kind": "site", "name": "", "why": "it is closed"}
@@ -210,11 +238,15 @@ def test_configuration_is_set_and_removed(operator: Changer, filled: Calls) -> N
     q = filled
     rows = Read(operator.ask("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300").text).rows
     assert rows[1] == ["Value", "not set", "300"]
-    assert operator.change("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300").status_code == 200
+    done = operator.change("set-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP", value="300")
+    assert said(done).startswith("Jobbroker:MAX_PRIO_TO_BOOTSTRAP is 300. By you, at")
+    assert undone(operator, done) == {}
     assert q.value(KEY, "MAX_PRIO_TO_BOOTSTRAP") == "300"
     assert changes(q)[0][:2] == ("configuration", "jedi jobbroker MAX_PRIO_TO_BOOTSTRAP")
     assert "do=unset-key&amp;of=jobbroker%3AMAX_PRIO_TO_BOOTSTRAP" in operator.look("/configuration").text
-    assert operator.change("unset-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP").status_code == 200
+    done = operator.change("unset-key", "jobbroker:MAX_PRIO_TO_BOOTSTRAP")
+    assert "MAX_PRIO_TO_BOOTSTRAP is not set any more. By you, at" in said(done)
+    assert undone(operator, done) == {"value": "300"}
     assert q.rows(KEY, "MAX_PRIO_TO_BOOTSTRAP") == []
     assert operator.change("set-key", "NW_ACTIVE", value="true").status_code == 200
     assert changes(q)[0][1] == "jedi  NW_ACTIVE"
@@ -231,7 +263,8 @@ def test_a_parameter_of_a_profile_is_changed(operator: Changer, filled: Calls) -
     form = operator.ask("set-parameter", RULE, parameter="best")
     assert 'name="value" maxlength="1000" autocomplete="off" value="7"' in form.text
     answer = operator.change("set-parameter", RULE, parameter="best", value="5")
-    assert answer.status_code == 200
+    assert said(answer).startswith("Parameter best of rule top-10 is 5; it was 7. By you, at")
+    assert undone(operator, answer) == {"parameter": "best", "value": "7"}
     assert q.value(PARAMETERS) == before | {"best": 5}
     assert changes(q)[0][:3] == ("rule", "acme production_job top-10", "browser a operator")
     link = re.search(r'href="([^"]*change_id=\d+)"', answer.text)
@@ -299,7 +332,7 @@ def test_a_refused_value_stays_in_the_form_beside_its_error(
         answer = operator.post(operator.asked(do, of, **typed))
     assert answer.status_code == 422, answer.text
     assert words in answer.text
-    assert 'id="wrong" class="bad" role="alert"' in answer.text
+    assert 'id="wrong" class="wrong-text" role="alert"' in answer.text
     invalid = re.search(r'name="(\w+)"[^>]*aria-invalid="true" aria-describedby="wrong"', answer.text)
     assert invalid is not None
     assert invalid[1] == field
@@ -380,14 +413,17 @@ def test_the_slower_of_two_operators_sees_the_other_change_first(
         assert [first[wanted], second[wanted]] in [
             [text.replace(" day ", " days ") for text in row[1:]] for row in Read(answer.text).rows
         ]
-        again = {unescape(name): unescape(value) for name, value in FIELD.findall(answer.text)}
+        again = hidden(answer.text)
         assert again.keys() == shown.keys()
         assert again["seen"] > shown["seen"] or len(again["seen"]) > len(shown["seen"])
         done = operator.post(again)
         assert done.status_code == 200
         assert len(changes(filled)) == made + 1
-        links = re.findall(r'href="([^"]*)">(?:Go on|Change \d+)<', done.text)
-        assert [operator.client.get(unescape(link)).status_code for link in links] == [200, 200]
+        assert "By you, at" in said(done), do
+        links = re.findall(
+            r'href="([^"]*)">(?:Change \d+|Set it back|Remove it|Lift)<', done.text[done.text.index("toast") :]
+        )
+        assert [operator.client.get(unescape(link)).status_code for link in links[:2]] == [200, 200], do
 
 
 def test_a_change_of_another_setting_does_not_conflict(operator: Changer, filled: Calls) -> None:
