@@ -174,6 +174,14 @@ def summary(
     return made.text, [values[name] for name in made.names]
 
 
+@lru_cache
+def total(view: View) -> LiteralString:
+    """The statement that counts the rows of a setup up to a number."""
+    key = view.columns[view.order[0][0]]
+    rows = _restricted(view, sa.select(key), ()).limit(sa.bindparam("limit", type_=sa.Integer())).subquery()
+    return _compiled(sa.select(sa.func.count()).select_from(rows)).text
+
+
 def require_restriction(view: View, search: Sequence[Restriction]) -> None:
     """Refuse a search that would read the whole history. Raises Problem."""
     restricted = view.search.restricted

@@ -15,6 +15,8 @@ from broker.service.views import OWN, OWN_SOURCE, VIEWS, View
 _OWN_STATES = ("waiting", "held", "leased")
 _DIGITS = 19  # digits of the largest ids
 _SECONDS = 5  # of a search
+COUNTED = 10_000
+"""Maximal number of rows that are counted for a page."""
 _MAY_READ: LiteralString = "select has_schema_privilege('monitor', 'usage')"
 
 
@@ -38,13 +40,24 @@ def count(name: str) -> Callable[[Call], Awaitable[list[dict[str, Any]]]]:
 
 async def page(call: Call, view: View, own: View | None, body: Search, offset: int = 0) -> Found:
     """A page of a view. A caller that may not read views gets its own rows, if the view has such rows."""
-    if own is not None and await call.rows(_MAY_READ) != [(True,)]:
+    if own is not None and not await may_read(call):
         view, given = own, _own_page(own, call.setup, body, offset)
     else:
         given = {"setup": call.setup}
     search.require_restriction(view, body.search)
     statement = search.page(view, given, body, [call.setup, view.name], offset)
     return statement.found(await _rows(call, statement.text, statement.values))
+
+
+async def total(call: Call, view: View) -> int:
+    """The number of rows of a view, at most COUNTED + 1."""
+    [(number,)] = await call.rows(search.total(view), call.setup, COUNTED + 1)
+    return int(number)
+
+
+async def may_read(call: Call) -> bool:
+    """Whether the caller may read views."""
+    return await call.rows(_MAY_READ) == [(True,)]
 
 
 async def row(call: Call, name: str, key: object) -> list[dict[str, Any]]:
@@ -55,7 +68,7 @@ async def row(call: Call, name: str, key: object) -> list[dict[str, Any]]:
 
 async def groups(call: Call, view: View, own: View | None, body: Summary) -> list[dict[str, Any]]:
     """Counts of a view by groups, the largest first."""
-    if own is not None and await call.rows(_MAY_READ) != [(True,)]:
+    if own is not None and not await may_read(call):
         view, given = own, {"setup": call.setup, "after": None, "most": None, "state": _state(own, body.search)}
     else:
         given = {"setup": call.setup}

@@ -13,6 +13,7 @@ from broker.service.pages import (
     replay,
     runs,
     task,
+    tasks,
     what_if,
 )
 from broker.service.pages.frame import COUNTS, FIGURES, MISSING, endpoint
@@ -20,6 +21,7 @@ from broker.service.pages.frame import COUNTS, FIGURES, MISSING, endpoint
 ENDPOINTS = (
     endpoint("", "The first page of a setup", overview.overview, (FIGURES, COUNTS)),
     *lists.ENDPOINTS,
+    *tasks.ENDPOINTS,
     *configured.ENDPOINTS,
     *instances.ENDPOINTS,
     *runs.ENDPOINTS,

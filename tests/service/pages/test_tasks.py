@@ -1,0 +1,171 @@
+"""The list of tasks: the stuck ones first, their jobs by state, filters whose words are checked, and totals."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from broker.service import searches
+from tests.calls import Calls
+from tests.service.conftest import SETUP
+from tests.service.pages.conftest import BASE, HOSTILE, Look, Tab, faults
+
+STUCK = """
+    select r.task_id, r.jobs_left from brokerage.task_reason r
+     where r.setup = 'default' and r.reason not in ('waiting', 'throttled', 'held')
+     order by r.jobs_left desc, r.task_id desc
+"""
+ENDED = "status in ('done', 'finished', 'failed', 'aborted', 'broken', 'exhausted', 'passed')"
+
+
+def shown(text: str) -> list[int]:
+    """The numbers of the tasks of a page."""
+    return [int(number) for number in re.findall(r'<a class="id" href="[^"]*/tasks/(\d+)"', text)]
+
+
+def total(text: str) -> str:
+    found = re.search(r'<span class="total">([^<]*)</span>', text)
+    return "" if found is None else found[1].strip()
+
+
+@pytest.fixture
+def stuck(filled: Calls) -> list[Any]:
+    """Tasks that no queue accepts: those of all brokers, after their queues are closed and what they sent is gone."""
+    filled.connection.execute("update resource.queue set status = 'offline' where setup = 'default'")
+    filled.connection.execute("delete from brokerage.task_state")
+    filled.connection.execute("call brokerage.broker_jobs('default', p_seed => 2)")
+    filled.connection.execute("select brokerage.find_reasons('default')")
+    found = filled.rows(STUCK)
+    assert len(found) > 2
+    return found
+
+
+def test_stuck_tasks_stand_first_with_what_keeps_them(look: Look, stuck: list[Any], filled: Calls) -> None:
+    page = look("/tasks").text
+    numbers = shown(page)
+    assert numbers[: len(stuck)] == [number for number, _ in stuck][:50]
+    marked = re.findall(r'<tr role="row" class="(?:warn|bad)"><th[^>]*><a class="id" href="[^"]*/tasks/(\d+)"', page)
+    assert {str(number) for number, _ in stuck[:50]} <= set(marked)
+    assert page.count('<span class="badge warn" title="no_queue_accepts">no queue accepts it</span>') >= 1
+    left = re.search(rf"/tasks/{stuck[0][0]}\"(.*?)</tr>", page, re.DOTALL)
+    assert left is not None and f"<b>{stuck[0][1]:,}</b>" in left[1]
+    newest = shown(look("/tasks", order="newest").text)
+    assert newest == sorted(newest, reverse=True)
+    by_reason = shown(look("/tasks", reason="no_queue_accepts").text)
+    assert by_reason and set(by_reason) <= {number for number, _ in stuck}
+
+
+def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look: Look, filled: Calls) -> None:
+    [(job, task, status)] = filled.rows(
+        "select j.job_id, j.task_id, j.status from workload.job j join monitor.task t using (setup, task_id)"
+        " where j.setup = %s and j.ended is null and t.jobs_left = 0 limit 1", SETUP,
+    )  # fmt: skip
+    filled.rows("select workload.change_status(%s, array[%s::bigint], %s, 'failed', 'for tests')", SETUP, job, status)
+    page = look("/tasks", order="newest").text
+    row = re.search(rf'<tr role="row"[^>]*><th[^>]*><a class="id" href="[^"]*/tasks/{task}".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    counts = dict(filled.rows(
+        "select status, jobs from monitor.brokered_job_count where setup = %s and task_id = %s", SETUP, task
+    ))  # fmt: skip
+    label = re.search(r'aria-label="([^"]*)"', row[0])
+    assert label is not None
+    assert {words: int(number) for number, words in re.findall(r"(\d+) ([a-z]+)", label[1])} == counts
+    assert f'/jobs?task_id={task}&amp;status=failed">1</a>' in row[0]
+    assert '<td role="cell" class="words" data-label="What it waits for"></td>' in row[0]
+
+
+def test_the_stuck_order_leaves_out_ended_tasks_and_has_pages(look: Look, filled: Calls) -> None:
+    [(whole, ended)] = filled.rows(
+        f"select count(*), count(*) filter (where {ENDED}) from workload.task where setup = 'default'"
+    )
+    one = filled.value("select min(task_id) from workload.task where setup = 'default'")
+    filled.connection.execute(
+        "update workload.task set status = 'done' where setup = 'default' and task_id = %s", [one]
+    )
+    page = look("/tasks").text
+    assert total(page) == f"{whole - ended - 1} tasks that have not ended"
+    assert total(look("/tasks", order="newest").text) == f"{whole} tasks"
+    assert shown(look("/tasks", status="done").text) == [one]
+    for n in range(120):
+        filled.connection.execute(
+            "insert into workload.task select (jsonb_populate_record(t, jsonb_build_object('task_id', %s))).*"
+            " from workload.task t where setup = 'default' and task_id <> %s limit 1", [9_000_000 + n, one],
+        )  # fmt: skip
+    seen: list[int] = []
+    path = "/tasks"
+    for _ in range(9):
+        page = look(path).text
+        seen += shown(page)
+        following = re.search(r'href="([^"]*)" rel="next"', page)
+        if following is None:
+            break
+        path = unescape(following[1]).removeprefix(BASE)
+    assert len(seen) == len(set(seen)) == whole - ended - 1 + 120
+
+
+def test_totals_are_counted_up_to_a_number(look: Look, filled: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.fullmatch(r"\d+ rows?", total(look("/queues").text))
+    monkeypatch.setattr(searches, "COUNTED", 3)
+    assert total(look("/tasks", order="newest").text) == "more than 3 tasks"
+    assert total(look("/jobs").text) == "more than 3 rows"
+    known = filled.value("select min(site) from monitor.queue where setup = 'default'")
+    few = filled.value("select count(*) from monitor.queue where setup = 'default' and site = %s", known)
+    monkeypatch.undo()
+    assert total(look("/queues", site=known).text) == f"{few} row{'' if few == 1 else 's'}"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "words"),
+    [
+        ("/tasks", {"status": "pendin"}, "The filter has an unknown word: pendin. The nearest is pending."),
+        ("/tasks", {"status": "nonsense"}, "The filter has an unknown word: nonsense."),
+        ("/tasks", {"order": "newest", "reason": "too_larg"}, "The nearest is too_large."),
+        ("/tasks", {"algorithm": HOSTILE}, "The filter has an unknown word: </td>"),
+        ("/jobs", {"status": "waitin"}, "The nearest is waiting."),
+        ("/queues", {"status": "onlin"}, "The nearest is online."),
+        ("/task-queues", {"reason": "hold"}, "The nearest is held."),
+        ("/tasks", {"order": "oldest"}, "Use stuck or newest."),
+        ("/tasks", {"from": "-1"}, "which is no number of rows"),
+        ("/tasks", {"colour": "red"}, "There is no filter"),
+    ],
+)
+def test_a_filter_with_an_unknown_word_is_refused_within_the_frame(
+    look: Look, path: str, query: dict[str, str], words: str
+) -> None:
+    answer = look(path, **query)
+    assert answer.status_code == 422
+    assert words in re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", answer.text)))
+    assert 'aria-label="Pages"' in answer.text
+    assert "<script>alert" not in answer.text
+
+
+def test_fields_offer_the_words_that_are_there(look: Look, filled: Calls) -> None:
+    statuses = [word for (word,) in filled.rows("select distinct status from workload.task where setup = 'default'")]
+    page = look("/tasks").text
+    select = re.search(r'<select name="status">(.*?)</select>', page)
+    assert select is not None
+    assert set(re.findall(r'<option value="([^"]+)"', select[1])) == set(statuses)
+    assert "done" not in statuses and look("/tasks", status="done").status_code == 200
+    shares = re.search(r'<datalist id="known-share">(.*?)</datalist>', page)
+    assert shares is not None and 'list="known-share"' in page
+    assert {unescape(word) for word in re.findall(r'<option value="([^"]*)"', shares[1])} == {
+        word for (word,) in filled.rows("select gshare from monitor.share_tree where setup = 'default'")
+    }
+    assert 'list="known-site"' in look("/queues").text
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_list_of_tasks_is_accessible_and_fits_the_screen(tab: Tab, stuck: list[Any], scripts: bool) -> None:
+    for width in (360, 768, 1920):
+        page = tab(width, "dark" if scripts else "light", scripts=scripts)
+        page.goto(f"{BASE}/tasks")
+        if scripts:
+            assert faults(page) == []
+        page.get_by_role("link", name="Newest", exact=True).click()
+        page.get_by_label("Share").fill("none of them")
+        page.get_by_role("button", name="Show").click()
+        assert "Nothing fits these filters" in page.inner_text("main")
+        assert "order=newest" in page.url
+        page.get_by_role("link", name="Clear all").click()
+        assert page.get_by_role("link", name="Newest", exact=True).get_attribute("aria-current") == "true"
