@@ -247,23 +247,45 @@ def _changed_profile(
     without: Sequence[str],
 ) -> str:
     """The name of a profile with the rules of another (by default the setup's), with other parameters and without some
-    rules."""
+    rules. Errors name the profile on which it is based."""
     if profile is None:
         query = "select profile from brokerage.setting_in_force where setup = %s"
         [(profile,)] = connection.execute(query, [setup]).fetchall()
+    query = "select algorithm, rule, parameters from brokerage.rule_in_force where profile = brokerage.profile_name(%s)"
+    of_rules = {(of, rule): now for of, rule, now in connection.execute(query, [profile]).fetchall()}
+    if not of_rules:
+        query = "select profile from monitor.profile order by 1"
+        profiles = [name for (name,) in connection.execute(query).fetchall()]
+        raise BadRequest(f"there is no profile {profile}", _meant(str(profile), profiles))
     made = f"what-if-{secrets.token_hex(8)}"
     connection.execute("select brokerage.set_profile(%s, %s)", [made, profile])
     for rule in dict.fromkeys([*parameters, *without]):
+        if (algorithm, rule) not in of_rules:
+            others = [of for of, name in of_rules if name == rule]
+            hint = f"It is a rule of {', '.join(others)}." if others else None
+            names = [name for of, name in of_rules if of == algorithm]
+            fault = f"there is no rule {rule} of {algorithm} in profile {profile}"
+            raise BadRequest(fault, hint or _meant(rule, names))
         changes: dict[str, Any] = {"enabled": False} if rule in without else {}
         if rule in parameters:
-            query = """select parameters from brokerage.rule_in_force
-                        where profile = %s and algorithm = %s and rule = %s"""
-            now = connection.execute(query, [made, algorithm, rule]).fetchone()
-            changes["parameters"] = (now[0] if now else {}) | dict(parameters[rule])
-        connection.execute(
-            "select brokerage.set_rule(%s, %s, %s::jsonb, %s)", [made, rule, json_text(changes), algorithm]
-        )
+            changes["parameters"] = of_rules[algorithm, rule] | dict(parameters[rule])
+        query = "select brokerage.set_rule(%s, %s, %s::jsonb, %s)"
+        try:
+            connection.execute(query, [made, rule, json_text(changes), algorithm])
+        except psycopg.Error as error:
+            found = from_database(error)
+            if not isinstance(found, BadRequest):
+                raise
+            raise BadRequest(
+                found.message.replace(made, str(profile)), found.hint and found.hint.replace(made, str(profile))
+            ) from None
     return made
+
+
+def _meant(name: str, names: Sequence[str]) -> str:
+    """A hint for a name that is not there."""
+    near = nearest(name, names)
+    return f"The nearest is {near}." if near else f"There are {', '.join(names)}."
 
 
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:

@@ -20,6 +20,7 @@ from broker.service.endpoint import Call, Endpoint
 from broker.service.pages import changes
 from broker.service.pages.action import LONGEST, Action, Field, Thing
 from broker.service.pages.done import led
+from broker.service.pages.forms import plain
 from broker.service.pages.frame import ADAPTER, BASE, framed, refused
 from broker.service.problems import Problem, of_error
 
@@ -132,7 +133,7 @@ async def _refused(call: Call, shown: dict[str, Any], problem: Problem) -> Respo
     """The form, with the database's refusal beside its field. Raises any other problem."""
     if problem.status not in _SHOWN_BESIDE_THE_FIELD:
         raise problem
-    beside = {"is_given": False, "problem": problem, "wrong": shown["thing"].field_of(problem.detail)}
+    beside = {"is_given": False, "problem": plain(problem), "wrong": shown["thing"].field_of(problem.detail)}
     return await framed(call, "/act", "actions/change", shown | beside, status=problem.status)
 
 

@@ -17,20 +17,11 @@ from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import Sampled, chart
 from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.pages.job import failure, path, timeline
 from broker.service.problems import Problem
 
 ENDED = ("finished", "failed", "cancelled", "closed")
 """Statuses of jobs that have ended."""
-_EVENT = {
-    "at": "When (UTC)", "event": "Event", "attempt": "Attempt", "site": "Site", "grid_ce": "CE", "subject": "By",
-}  # fmt: skip
-"""Headings of an event among JobAgents."""
-_FACTS = {
-    "host": "Host", "error_class": "Class", "error_text": "Error", "cpu_used": "CPU time (s)",
-    "wall_used": "Wall time (s)", "ram_used": "Memory (MB)", "cores_used": "Cores",
-    "retry_rule": "Retry rule", "passive_rule": "Passive rule",
-}  # fmt: skip
-"""Headings of facts of the end of a run, which are shown if they are known."""
 _WAITING: LiteralString = """
     select w.reason, w.meaning, w.task_queue_id, w.inserted_at, w.resource, w.resource_seen_at, w.found_at
       from monitor.waiting_job w where w.setup = %s and w.job_id = %s
@@ -159,7 +150,7 @@ _CHARTS_OF_SITE = (
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
     """A job: its place, the reason why it waits, and its events."""
     setup, number = call.setup, call.job_id
-    found, asked, waiting, leases, events, retry, history, back = await gather(
+    found, asked, waiting, leases, events, retry, history, back, alerts = await gather(
         searches.row(call, "jobs", number),
         table(call, _REQUIREMENTS, setup, number),
         table(call, _WAITING, setup, number),
@@ -168,16 +159,16 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
         table(call, RETRY_EXPLANATION, setup, number),
         table(call, _HISTORY, setup, number),
         table(call, _BACK, setup, number),
+        firing(call),
     )
     known = one(found, "job", number)
     why = await _why(call, number) if waiting else []
     return "job", {
         "ended": known["status"] in ENDED, "requirements": asked[0]["requirements"] if asked else None,
-        "headings": _EVENT | {
-            name: words for name, words in _FACTS.items() if any(row[name] is not None for row in events)
-        },
+        "path": path(known, events, history, known["status"] in ENDED), "timeline": timeline(events, history),
+        "failure": failure(known, events, alerts),
         "job": known, "waiting": waiting[0] if waiting else None, "lease": leases[0] if leases else None, "why": why,
-        "events": events, "history": history, "retry": retry, "not_before": asked[0]["not_before"] if asked else None,
+        "retry": retry, "not_before": asked[0]["not_before"] if asked else None,
         "retry_at": back[0]["retry_at"] if back else None,
         "decided": next((row["retry_rule"] for row in reversed(events) if row["event"] == "failed"), None),
     }  # fmt: skip

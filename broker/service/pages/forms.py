@@ -26,6 +26,13 @@ def known(fields: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
     return {name: value.strip() for name, value in fields.items() if value.strip()}
 
 
+def plain(problem: Problem) -> Problem:
+    """A refusal without the sentences that speak of calls in SQL, which a page does not make."""
+    kept = [one for one in re.split(r"(?<=[.?]) ", problem.hint or "") if not re.search(r"p_\w+|resource\.\w+", one)]
+    problem.hint = " ".join(kept) or None
+    return problem
+
+
 def names(words: str) -> list[str]:
     """Names, separated by spaces or commas."""
     return [name for name in re.split(r"[\s,]+", words) if name]

@@ -5,8 +5,10 @@ allows fewer tasks and less time than the command, since the changed rows are lo
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, LiteralString
+from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
@@ -19,6 +21,7 @@ from broker.service.pages import forms
 from broker.service.pages.details import one
 from broker.service.pages.frame import ADAPTER, BASE, address, endpoint, framed, table
 from broker.service.problems import Problem, of_error
+from broker.world.shape import nearest
 
 MOST_TASKS = 200
 """Tasks of a question on the page."""
@@ -55,6 +58,22 @@ _PLACES: LiteralString = """
     select u.place, q.queue from unnest(%s::text[]) u (place)
       left join monitor.queue q on q.setup = %s and u.place in (q.queue, q.site)
 """
+_THERE: LiteralString = "select q.queue, q.site from monitor.queue q where q.setup = %s"
+# Tasks of users and of production differ by their label; a task with a nucleus was decided by the task broker.
+_NUMBERS: LiteralString = """
+    select (select count(*) from brokerage.open_task o where o.setup = %s and o.algorithm = %s) as open,
+           (select count(*) from monitor.task t
+             where t.setup = %s
+               and (t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
+               and case %s when 'production_task' then t.nucleus is not null and t.algorithm = 'production_job'
+                           else t.algorithm = %s and t.run_id is not null and t.jobs_left <= 0 end) as decided,
+           r.run_id as run, r.profile
+      from (values (true)) one (row)
+      left join lateral (select r.run_id, r.profile from monitor.run r
+                          where r.setup = %s and r.algorithm = %s and not r.dry and r.tasks > 0
+                          order by r.run_id desc limit 1) r on true
+"""
+_BASES: LiteralString = "select p.profile, p.based_on from monitor.profile p"
 _ALGORITHM_OF: LiteralString = "select brokerage.algorithm_of(%s, %s)"
 _LATEST: LiteralString = """
     select w.what_if_id, w.asked_at, w.asked_by, w.change from monitor.what_if w
@@ -88,7 +107,7 @@ async def ask(call: Call) -> Response:
             problem = Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=forms.CANCELLED, hint=hint)
         if problem.status not in forms.REFUSALS:
             raise problem from error
-        return await framed(call, "/what-if", "what_if", await _form(call, given, problem), problem.status)
+        return await framed(call, "/what-if", "what_if", await _form(call, given, forms.plain(problem)), problem.status)
     return pages.redirect(f"{call.request.url.path}/{found.what_if_id}")
 
 
@@ -105,7 +124,13 @@ async def answer(call: Call) -> tuple[str, dict[str, Any]]:
     queues.sort(key=lambda row: (-abs(row.jobs_after - row.jobs_before), -abs(row.tasks_after - row.tasks_before)))
     rules = sorted((row for row in found.rules if row.gained or row.lost), key=lambda row: -row.gained - row.lost)
     again = address(call.request.url.path.rpartition("/")[0], **fields_of(asked))
+    [numbers] = await table(
+        call, _NUMBERS, call.setup, asked.algorithm, call.setup, asked.algorithm, asked.algorithm, call.setup,
+        asked.algorithm,
+    )  # fmt: skip
     return "what_if_answer", {
+        "verdict": verdict(asked, found), "numbers": numbers,
+        "replay": await _replay(call, asked, numbers["run"], numbers["profile"]),
         "kept": kept, "found": found, "changes": changes_of(asked), "command": command(call.setup, asked),
         "again": again if len(again) < _LONGEST_ADDRESS else None,
         "statuses": [
@@ -122,6 +147,46 @@ async def answer(call: Call) -> tuple[str, dict[str, Any]]:
     }  # fmt: skip
 
 
+def verdict(asked: WhatIf, found: Difference) -> str:
+    """How many of the tasks that were asked would be decided otherwise, and how."""
+    count, changed = sum(found.before.values()), len(found.differences)
+    if not count:
+        return "No task is open for this broker, so none was asked."
+    are = "named" if asked.tasks else "open"
+    of = f"1 task that is {are}" if count == 1 else f"{count:,} tasks that are {are}"
+    if not changed:
+        return f"Of the {of}, none would be decided otherwise." if count > 1 else f"The {of} would be decided the same."
+    ways = Counter(
+        f"from {row.status_before or 'none'} to {row.status_after or 'none'}"
+        if row.status_before != row.status_after
+        else "with another best one" if row.best_before != row.best_after
+        else "with other weights or further candidates"
+        for row in found.differences
+    )  # fmt: skip
+    how = ", ".join(f"{number:,} {way}" for way, number in ways.most_common())
+    return f"{changed:,} of the {of} would be decided otherwise: {how}."
+
+
+async def _replay(call: Call, asked: WhatIf, run: int | None, profile: str | None) -> str | None:
+    """The address that asks the same of the tasks of a run that decided them. A replay changes only rules, and keeps
+    the base profile."""
+    if run is None or asked.settings or asked.world:
+        return None
+    if asked.profile:
+        bases: dict[str, str | None] = dict(await call.rows(_BASES))
+        if _base(asked.profile, bases) != _base(profile or "", bases):
+            return None
+    same = {name: text for name, text in fields_of(asked).items() if name in ("profile", "without", "parameters")}
+    return address(f"/setups/{quote(call.setup, safe='')}/replay", run=run, **same)
+
+
+def _base(profile: str, bases: Mapping[str, str | None]) -> str:
+    """The base profile of a profile."""
+    while (base := bases.get(profile)) and base != profile:
+        profile = base
+    return profile
+
+
 async def _form(call: Call, given: Mapping[str, str], problem: Problem | None = None) -> dict[str, Any]:
     algorithm = given.get("algorithm") or "production_job"
     latest = await table(call, _LATEST, call.setup)
@@ -130,10 +195,24 @@ async def _form(call: Call, given: Mapping[str, str], problem: Problem | None = 
     rules = await table(call, _RULES, algorithm, profile, call.setup)
     return {
         "given": {name: given.get(name, "") for name in FIELDS},
-        "problem": problem, "algorithms": ALGORITHMS, "statuses": STATUSES, "numbers": range(1, _CHANGES + 1),
+        "problem": problem, "wrong": _field(problem, given) if problem else "",
+        "algorithms": ALGORITHMS, "statuses": STATUSES, "numbers": range(1, _CHANGES + 1),
         "profiles": profiles, "rules": rules, "most": MOST_TASKS, "usual": _USUAL_TASKS, "seconds": _SECONDS,
         "latest": [{**row, "change": _words(row["change"])} for row in latest],
     }  # fmt: skip
+
+
+def _field(problem: Problem, given: Mapping[str, str]) -> str:
+    """The field to which a refusal belongs; empty: the whole form."""
+    key, words = str(problem.more.get("key", "")), problem.detail
+    if key in FIELDS:
+        return key
+    if words.startswith("configuration"):
+        return "settings"
+    if "rule " in words:
+        named = [rule for rule in forms.names(given.get("without", "")) if f"rule {rule} " in words]
+        return "without" if named else "parameters"
+    return next((name for name in ("world", "profile", "tasks") if name.rstrip("s") in words and name in given), "")
 
 
 def _words(change: msgspec.Raw) -> str:
@@ -194,7 +273,10 @@ async def _with_statuses(call: Call, given: Mapping[str, str], world: dict[str, 
     queues: dict[str, dict[str, Any]] = _of_queues(world)
     for place, queue in await call.rows(_PLACES, list(wanted), call.setup):
         if queue is None:
-            raise Problem(404, f"there is no queue or site {place[:100]!r}", code="PB004", key="place")
+            key = next(f"place{n}" for n in range(1, _CHANGES + 1) if given.get(f"place{n}") == place)
+            near = nearest(place, {name for row in await call.rows(_THERE, call.setup) for name in row})
+            hint = f"The nearest is {near}." if near else None
+            raise Problem(404, f"there is no queue or site {place[:100]!r}", code="PB004", key=key, hint=hint)
         queues[queue] = {**queues.get(queue, {}), "status": wanted[place]}
     return {**world, "queues": queues}
 
