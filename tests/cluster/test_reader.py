@@ -194,7 +194,7 @@ def test_a_browser_sees_its_own_change(service: Service, primary: Db, replica: D
     with paused(replica):
         with service.answered_by("standby"):
             assert "resume-job" not in mine.get(page).text
-        assert mine.act("hold-job", 701).status_code == 200
+        assert mine.act("hold-job", 701).status_code == 303
         with service.answered_by("primary"):
             assert "resume-job" in mine.get(page).text
         with service.answered_by("standby"):

@@ -238,7 +238,8 @@ def test_a_change_from_a_page_is_kept_on_the_shard(
         asked = {"do": "hold-job", "of": "1"}
         assert browser.get(f"/setups/{setup}/act", params=asked).status_code == 200
         done = browser.post(f"/setups/{setup}/act", data={**asked, "csrf": csrf(cookie)})
-        assert done.status_code == 200 and "Hold job 1" in done.text
+        assert done.status_code == 303
+        assert "Job 1 is held." in browser.get(done.headers["Location"]).text
     changes = "select subject, before, after from monitor.change where setup = %s and object = 'job'"
     assert front.execute(changes, [setup]).fetchall() == [("browser me", {"held": False}, {"held": True})]
 
