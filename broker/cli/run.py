@@ -64,6 +64,34 @@ def run(
             _run(runners, stop)
 
 
+@contextmanager
+def running_loops(target: "Target", setup: str | None = None) -> Iterator[None]:
+    """Run all loops inside this process within the block, for a setup or for all that need them. A `broker run` that
+    leads a loop goes on leading it; only warnings and errors are logged."""
+    import logging
+    import threading
+
+    from broker.operate.loops import LOOPS, one_line
+    from broker.operate.runner import Runner
+
+    runner = Runner(_opener(target), [(loop, loop.period) for loop in LOOPS.values()], setup)
+
+    def run() -> None:
+        try:
+            runner.run()
+        except Exception as error:  # the block goes on without loops, and pages say that nobody counts
+            runner.write(logging.ERROR, None, setup, one_line(error))
+
+    with _logging(as_json=False, quiet=True):
+        thread = threading.Thread(target=run, name="loops", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            runner.stop()
+            thread.join()
+
+
 def _run(runners: "list[Runner]", stop: Callable[[], None]) -> None:
     """Run until all runners have ended, those of a front in parallel. An error of one ends all."""
     import threading

@@ -1,10 +1,9 @@
-"""`broker serve --open`: a browser is logged in with a ticket that can be used once. The ticket is in a file that only
-its owner can read, and goes from there into the body of a request: never into a URL, an argument of a program or a
-history.
+"""A browser that is logged in on this machine, by `broker serve --open` and `broker demo --open`. Its ticket can be
+used once. The ticket is in a file that only its owner can read, and goes from there into the body of a request: never
+into a URL, an argument of a program or a history.
 """
 
 import os
-import socket
 import sys
 import tempfile
 import threading
@@ -13,16 +12,13 @@ import webbrowser
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import psycopg
 
 from broker import database
 from broker.server import embedded
 
-_TICKET = "select ticket from resource.make_ticket(%s, %s, %s)"
+_TICKET = "select ticket from resource.make_ticket(%s, 'broker serve', 'operator')"
+_EVERYWHERE = "select ticket from resource.new_ticket(null, 'broker serve', 'operator')"
 _LASTS = 60  # seconds for which a ticket can be used
-_STARTS = 60  # seconds in which the service has to start
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -33,24 +29,27 @@ _PAGE = """<!DOCTYPE html>
 <p>pgbroker runs at {url}. This form is good for a minute, once.</p>
 <button autofocus>Open pgbroker</button>
 </form>
+<script>document.forms[0].submit()</script>
 </html>
 """
 
 
-def open_when_ready(url: str, setup: str, tell: Callable[[str], None]) -> None:
-    """Open a browser for an operator of the setup once the service at the URL answers, without waiting for it.
+def open_browser(url: str, setup: str | None, tell: Callable[[str], None]) -> None:
+    """Open a browser for an operator of the setup, or of every setup if it is None, without waiting for it. The service
+    listens at the URL already: otherwise another user's program could listen there, and get the ticket.
 
     tell: is called with the address of the file if this machine has no screen.
     """
     threading.Thread(target=_open, args=[url, setup, tell], daemon=True).start()
 
 
-def _open(url: str, setup: str, tell: Callable[[str], None]) -> None:
+def _open(url: str, setup: str | None, tell: Callable[[str], None]) -> None:
     server = embedded.current()
-    if server is None or not _answers(url):
+    if server is None:
         return
     with database.connect(database.Target(server.dsn, "embedded")) as connection:
-        ticket = _ticket(connection, setup)
+        made = connection.execute(_TICKET, [setup]) if setup is not None else connection.execute(_EVERYWHERE)
+        [(ticket,)] = made.fetchall()
     with tempfile.TemporaryDirectory(prefix="pgbroker-open-", dir=os.environ.get("XDG_RUNTIME_DIR")) as folder:
         file = Path(folder, "open.html")
         file.touch(mode=0o600)
@@ -60,26 +59,6 @@ def _open(url: str, setup: str, tell: Callable[[str], None]) -> None:
         time.sleep(_LASTS)
 
 
-def _ticket(connection: psycopg.Connection, setup: str) -> str:
-    row = connection.execute(_TICKET, [setup, "broker serve", "operator"]).fetchone()
-    assert row is not None
-    return str(row[0])
-
-
 def _has_screen() -> bool:
     """Whether a browser has a window: a browser in the terminal would take the terminal from the service."""
     return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
-
-
-def _answers(url: str) -> bool:
-    """Whether the service listens at the URL before the time limit."""
-    parts = urlsplit(url)
-    place = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    until = time.monotonic() + _STARTS
-    while time.monotonic() < until:
-        try:
-            socket.create_connection(place, 1).close()
-            return True
-        except OSError:
-            time.sleep(0.1)
-    return False

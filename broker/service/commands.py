@@ -28,6 +28,7 @@ _TOKEN = "select token from resource.make_token(p_setup => %s, p_name => %s, p_k
 
 @app.command(rich_help_panel=PANEL)
 def serve(
+    context: typer.Context,
     *,
     bind: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address to listen on.")] = "127.0.0.1:8765",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that serve.")] = 1,
@@ -78,7 +79,12 @@ def serve(
         str, typer.Option(metavar="WORDS", help="Scopes that the service asks the provider for.")
     ] = "openid",
     open_browser: Annotated[
-        bool, typer.Option("--open", help="Open a browser that is logged in as an operator of --setup.")
+        bool,
+        typer.Option(
+            "--open",
+            help="Open a browser that is logged in as an operator of --setup, or of every setup without it, and run the"
+            " loops of broker run.",
+        ),
     ] = False,
     rate: Annotated[
         float | None,
@@ -148,10 +154,10 @@ def serve(
     elif not behind_proxy:
         url = listens
     person = _login(login, login_client, login_secret, login_scope, url)
-    if open_browser and database.named(options.dsn):
-        raise BrokerError("--open is for the embedded server", "on a server of your own people log in with --login")
-    if open_browser and url is None:
-        raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
+    shown = setup if _is_given(context, "setup") else None  # the setup of the browser
+    if open_browser:
+        is_local = not behind_proxy and is_loopback(host) and is_loopback(urlsplit(url or "").hostname or "")
+        _require_openable(url, workers, everywhere=shown is None, is_local=is_local)
     settings = Settings(
         dsn=_dsn(setup, listens, reads=read is not None), read_dsn=_read_dsn(read), read_lag=read_lag,
         prepare=options.prepare, issuers=issuers, audience=audience, setup=setup, log_format=log_format,
@@ -160,11 +166,53 @@ def serve(
         x509_secret=secret, x509_ca=None if x509_ca is None else str(x509_ca.absolute()), url=url, login=person,
     )  # fmt: skip
     cert, key = (None if file is None else str(file) for file in (tls_cert, tls_key))
-    if open_browser and url is not None:
-        from broker.server.browser import open_when_ready
+    if not open_browser or url is None:
+        run(settings, host, port, tls_cert=cert, tls_key=key)
+        return
+    from broker.cli.run import running_loops
+    from broker.server.browser import open_browser as open_now
 
-        open_when_ready(url, setup, lambda file: output.note(f"open {file} in a browser, within a minute"))
-    run(settings, host, port, tls_cert=cert, tls_key=key)
+    at = url
+
+    def tell(file: str) -> None:
+        output.note(f"open {file} in a browser, within a minute")
+
+    output.note("the loops of broker run run inside, as long as this service does")
+    with running_loops(database.Target(_embedded().dsn, "embedded"), shown):
+        run(settings, host, port, tls_cert=cert, tls_key=key, listening=lambda: open_now(at, shown, tell))
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option is named on the command line or in the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _require_openable(url: str | None, workers: int, *, everywhere: bool, is_local: bool) -> None:
+    """Refuse --open where it cannot work, or where it would give every setup to a service that other machines reach."""
+    from broker import database
+    from broker.errors import BrokerError
+
+    if database.named(options.dsn):
+        raise BrokerError("--open is for the embedded server", "on a server of your own people log in with --login")
+    if workers > 1:
+        raise BrokerError("--open is for one person, and needs one worker", "leave --workers out")
+    if url is None:
+        raise BrokerError("--open needs --url behind a proxy", "name the URL by which browsers find the service")
+    if everywhere and not is_local:
+        fault = "--open gives a browser every setup, and the service is not for this machine alone"
+        raise BrokerError(fault, "name one setup: --setup NAME")
+
+
+def _embedded() -> "Server":
+    """The running embedded server."""
+    from broker.errors import BrokerError
+    from broker.server import embedded
+
+    server = embedded.current()
+    if server is None:
+        raise BrokerError("the embedded server does not run", "broker up")
+    return server
 
 
 def _place(bind: str) -> tuple[str, int]:
@@ -229,8 +277,6 @@ def _dsn(setup: str, url: str, *, reads: bool) -> str:
     """The DSN of the service's login. On the embedded server a token is made for the person at a terminal."""
     from broker import database
     from broker.cli.shared.session import ready
-    from broker.errors import BrokerError
-    from broker.server import embedded
     from broker.server.service import service_dsn
 
     target = database.named(options.dsn, prepare=options.prepare)
@@ -240,9 +286,7 @@ def _dsn(setup: str, url: str, *, reads: bool) -> str:
             _require_no_front(target)
         return target.dsn
     ready()
-    server = embedded.current()
-    if server is None:
-        raise BrokerError("the embedded server does not run", "broker up")
+    server = _embedded()
     found = service_dsn(server)
     if sys.stdout.isatty():
         _show(server, setup, url)

@@ -6,6 +6,7 @@ import resource
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -20,14 +21,25 @@ from broker.service.settings import Settings, hand_over
 _KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than an agent waits between two requests
 _LAST_ANSWERS = 20  # seconds that running requests have when the service stops
 _BACKLOG = 4096
+_NOT_STARTED = 3  # uvicorn's exit code of a service that could not start
+_APP = "broker.service.app:create"
 HTTP: dict[str, Any] = {"http": BoundedProtocol, "ws": "none"}
 """uvicorn's options for HTTP. With WebSockets, an upgrade request would cause an internal error."""
 # psycopg would log each refusal of the database again; the pool says why it cannot connect
 _LOGGERS = {"broker.service": "INFO", "psycopg": "ERROR", "psycopg.pool": "WARNING"}
 
 
-def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None, tls_key: str | None = None) -> None:
-    """Serve. Workers get the settings in the environment."""
+def run(
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+    listening: Callable[[], None] | None = None,
+) -> None:
+    """Serve. Workers get the settings in the environment. listening: for one worker: is called once this process alone
+    gets the connections to the port."""
     hand_over(settings)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # each agent keeps a connection open
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -37,12 +49,23 @@ def run(settings: Settings, host: str, port: int, *, tls_cert: str | None = None
     with shared as folder:
         if folder is not None:
             os.environ[metrics.FOLDER] = folder
-        uvicorn.run(
-            "broker.service.app:create", factory=True, host=host, port=port, **HTTP, workers=settings.workers,
-            ssl_certfile=tls_cert, ssl_keyfile=tls_key, lifespan="on", access_log=False, proxy_headers=False,
-            server_header=False, timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_LAST_ANSWERS, backlog=_BACKLOG, log_config=_logging(settings.log_format),
-        )  # fmt: skip
+        options: dict[str, Any] = {
+            "factory": True, "host": host, "port": port, **HTTP, "workers": settings.workers, "ssl_certfile": tls_cert,
+            "ssl_keyfile": tls_key, "lifespan": "on", "access_log": False, "proxy_headers": False,
+            "server_header": False, "timeout_keep_alive": _KEEP_ALIVE,
+            "timeout_graceful_shutdown": _LAST_ANSWERS, "backlog": _BACKLOG, "log_config": _logging(settings.log_format),
+        }  # fmt: skip
+        if listening is None:
+            uvicorn.run(_APP, **options)
+            return
+        config = uvicorn.Config(_APP, **options)
+        bound = config.bind_socket()
+        bound.listen(_BACKLOG)
+        listening()
+        server = uvicorn.Server(config)
+        server.run([bound])
+        if not server.started:
+            sys.exit(_NOT_STARTED)
 
 
 def _end(*_: object) -> None:

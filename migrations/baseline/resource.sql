@@ -150,7 +150,7 @@ create index access_token_expires on resource.access_token (expires_at);
 --: Tickets of broker serve --open: a ticket opens one session. Only a hash of a ticket is kept.
 create table resource.login_ticket (
   hash       bytea primary key,  --: sha256 of the ticket.
-  setup      text not null references resource.setup on delete cascade,
+  setup      text references resource.setup on delete cascade,  --: Setup of the session; null = every setup.
   name       text not null check (name <> ''),  --: Name of the holder.
   kind       text not null check (kind in ('agent', 'operator', 'viewer')),  --: Role.
   expires_at timestamptz not null  --: Time from which it is refused.
@@ -168,7 +168,7 @@ create table resource.browser_session (
   opened_at  timestamptz not null default now(),  --: When the person logged in.
   expires_at timestamptz not null,  --: Time from which it is refused.
   constraint browser_session_of_claims_or_ticket
-    check ((claims is null) = (setup is not null) and (setup is null) = (kind is null))
+    check ((claims is null) = (kind is not null) and (setup is null or kind is not null))
 );
 create index browser_session_subject on resource.browser_session (subject, opened_at);
 create index browser_session_expires on resource.browser_session (expires_at);

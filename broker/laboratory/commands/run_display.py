@@ -21,7 +21,7 @@ _GAP = 4  # columns between its two parts
 _LINES = 24  # lines of a run without a terminal
 
 
-def watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
+def watch(run: "Run", console: "Console", speed: float, plain: bool) -> None:
     """Run the simulation at the given speed, and show it live or as lines."""
     from rich.live import Live
     from rich.text import Text
@@ -36,9 +36,6 @@ def watch(run: "Run", console: "Console", speed: float, seconds: float | None, p
                 live.update(_picture(run, step, passed, console))
             elif number % every == 0:
                 console.print(Text(hanging(_words(step), console)))
-            if seconds is not None and passed >= seconds:
-                console.print(f"stopped after {passed:.0f} s")
-                return
             if speed:
                 time.sleep(max(0, step.minute * 60 / speed - passed))
 

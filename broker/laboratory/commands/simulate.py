@@ -89,14 +89,13 @@ def conduct(
     *,
     seed: int = 1,
     speed: float = 0,
-    seconds: float | None = None,
     setup: str | None = None,
     folder: Path | None = None,
     plain: bool = False,
     keep: bool = False,
     quiet: bool = False,
 ) -> Row:
-    """Run a scenario, show it, and return its figures. seconds: a limit of wall time. quiet: show everything on
+    """Run a scenario, show it, and return its figures. quiet: show everything on
     standard error, and only if that is a terminal.
     """
     import secrets
@@ -128,7 +127,7 @@ def conduct(
         with _removed(run, keep):
             run.prepare()
             begun = time.perf_counter()
-            watch(run, console, speed, seconds, plain or not console.is_terminal)
+            watch(run, console, speed, plain or not console.is_terminal)
             wall = time.perf_counter() - begun
             found = simulate.figures(run)
             found["wall_seconds"] = round(wall, 1)

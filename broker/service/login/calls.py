@@ -1,11 +1,14 @@
 """Endpoints with which a person's browser logs in and out. Each answer is a page, or sends the browser to one."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, LiteralString
+from urllib.parse import quote
 
 import msgspec
+import psycopg
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,10 +17,18 @@ from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login import attempts
 from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_value, require_own_page
 from broker.service.login.provider import CALLBACK, Provider
-from broker.service.login.session import Opened, close_session, open_session, session_everywhere, use_ticket
+from broker.service.login.session import Opened, Setup, close_session, open_session, session_everywhere, use_ticket
 from broker.service.problems import LOG, Problem, encoded
 
 _MOST_BYTES = 8192  # limit of a form
+_MOST_SETUPS = 100  # setups of the first page
+_FIGURES: LiteralString = """
+    select f.counted_at, f.is_counted, f.is_sampled,
+           (select coalesce(sum(w.jobs), 0)::bigint from monitor.waiting_by_reason w where w.setup = %s) as waiting,
+           (select coalesce(sum(l.leases), 0)::bigint from monitor.lease_by_site l where l.setup = %s) as running,
+           (select count(*) from alert.alert_now a where a.setup = %s and a.state = 'firing') as alerts
+      from history.freshness f where f.setup = %s
+"""
 _TICKET = re.compile(r"[0-9a-f]{64}")
 _ERROR = re.compile(r"[a-z_]{1,40}")
 _PAGE = Adapter("browser", pages.refusal)
@@ -33,8 +44,25 @@ class _Visit:
 
 
 async def home(call: Call) -> Response:
-    """The first page, which shows who is logged in."""
-    return pages.page("home", theme=pages.theme_of(call.request), session=await session_everywhere(call))
+    """The first page: the setups of the logged-in person, or the only setup itself."""
+    found = await session_everywhere(call)
+    if found and len(found.setups) == 1 and not found.is_partial:
+        return pages.redirect(f"/setups/{quote(found.setups[0].setup, safe='')}")
+    setups = [await _figures(call, one) for one in found.setups[:_MOST_SETUPS]] if found else []
+    left = len(found.setups) - len(setups) if found else 0
+    return pages.page("home", theme=pages.theme_of(call.request), session=found, setups=setups, left=left)
+
+
+async def _figures(call: Call, one: Setup) -> dict[str, Any]:
+    """A setup of the list, with its figures as far as the person may see them now."""
+    found: dict[str, Any] = {"setup": one.setup, "kind": one.kind, "sees": False}
+    if one.kind in ("operator", "viewer"):
+        of = Call(call.worker, call.worker.own, call.request, call.worker.own.database, call.limit, one.setup)
+        with suppress(Problem, psycopg.Error):
+            await of.identify(one.setup)
+            rows = await of.rows(_FIGURES, *[one.setup] * 4)
+            found |= {"sees": True, **dict(zip(rows.names, rows[0], strict=True))}
+    return found
 
 
 async def login_page(call: Call) -> Response:

@@ -1,10 +1,13 @@
 -- A session covers every setup to which a credential of the person gives access; the view has one row for each setup.
 create or replace view monitor.browser_session as
-select coalesce(s.setup, c.setup) as setup, s.subject, coalesce(s.kind, c.kind) as kind, s.opened_at, s.expires_at
+select c.setup, s.subject, c.kind, s.opened_at, s.expires_at
   from resource.browser_session s
-  left join lateral resource.setups_of_claims(s.claims) c on true
+  left join lateral (select * from resource.setups_of_claims(s.claims)
+                      union all
+                     select t.setup, s.kind from resource.setup t
+                      where s.kind is not null and (s.setup is null or t.setup = s.setup)) c on true
  where s.expires_at > now()
-   and ((select resource.bound_setup()) is null or coalesce(s.setup, c.setup) = (select resource.bound_setup()));
+   and ((select resource.bound_setup()) is null or c.setup = (select resource.bound_setup()));
 
 comment on view monitor.browser_session is
   'Sessions of browsers that are logged in to the service (broker serve), with the setups and roles of each; no hash '

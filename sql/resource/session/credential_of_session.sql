@@ -17,13 +17,14 @@ begin
     select c.kind, c.name, c.owner_group, c.owner_dn, case when c.kind is null then 'PB002' end, c.message, c.hint
       into kind, name, owner_group, owner_dn, code, message, hint
       from resource.credential_of(p_setup, v_session.claims) c;
-  elsif v_session.setup = p_setup then
+  elsif exists (select from resource.setup t
+                 where t.setup = p_setup and (v_session.setup is null or t.setup = v_session.setup)) then
     kind := v_session.kind;
     name := v_session.subject;
   else
     code := 'PB002';
     message := format('%s may not use setup %s', resource.shown(to_jsonb(v_session.subject)), p_setup);
-    hint := format('Its session is for setup %s.', v_session.setup);
+    hint := coalesce('Its session is for setup ' || v_session.setup || '.', 'There is no such setup.');
   end if;
 end $$;
 

@@ -2,19 +2,9 @@
 create or replace function resource.make_ticket(p_setup text, p_name text, p_kind text)
 returns table (ticket text, expires_at timestamptz)
 language plpgsql security definer set search_path = resource, pg_temp as $$
-declare
-  v_row resource.login_ticket;
 begin
   perform resource.require_holder(p_setup, 'ticket', p_name, p_kind, false);
-  ticket := resource.new_secret();
-  expires_at := now() + interval '1 minute';
-  delete from resource.login_ticket t
-   where t.hash in (select e.hash from resource.login_ticket e where e.expires_at < now() for update skip locked);
-  insert into resource.login_ticket as t
-  values (sha256(convert_to(ticket, 'UTF8')), p_setup, p_name, p_kind, make_ticket.expires_at)
-  returning t.* into v_row;
-  perform resource.note_change(p_setup, 'ticket', p_name, null, to_jsonb(v_row) - 'hash');
-  return next;
+  return query select t.ticket, t.expires_at from resource.new_ticket(p_setup, p_name, p_kind) t;
 end $$;
 
 comment on function resource.make_ticket(text, text, text) is

@@ -1,4 +1,4 @@
--- A session of claims is for every setup, so its change belongs to no setup.
+-- A session of claims is for every setup, and so is one of a ticket without a setup; its change belongs to no setup.
 create or replace function resource.note_session(p_session resource.browser_session, p_gone boolean) returns void
 language plpgsql as $$
 declare

@@ -1,4 +1,5 @@
--- Sessions of claims are for every setup. An operator of one setup may close the sessions that may act in that setup.
+-- Sessions of claims, and some of tickets, are for every setup.
+-- An operator of one setup may close the sessions that may act in that setup.
 create or replace function resource.revoke_sessions(p_setup text, p_subject text) returns bigint
 language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
@@ -9,6 +10,7 @@ begin
     delete from resource.browser_session s
      where s.subject = p_subject
        and (s.setup = p_setup
+            or s.setup is null and s.kind is not null
             or exists (select from resource.setups_of_claims(s.claims) c where c.setup = p_setup))
     returning s.*
   )

@@ -5,7 +5,8 @@ language sql stable security definer set search_path = resource, pg_temp as $$
          coalesce((select jsonb_agg(jsonb_build_object('setup', r.setup, 'kind', r.kind) order by r.setup)
                      from (select c.setup, c.kind from resource.setups_of_claims(s.claims) c
                             union all
-                           select s.setup, s.kind where s.setup is not null) r), '[]')
+                           select t.setup, s.kind from resource.setup t
+                            where s.kind is not null and (s.setup is null or t.setup = s.setup)) r), '[]')
     from resource.browser_session s
    where s.hash = decode(p_session, 'hex') and s.expires_at > now()
 $$;

@@ -1,6 +1,9 @@
 """`broker demo`, `demo brokerage`, `demo instances`. Each demo is a module of broker.laboratory.demo."""
 
 import time
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,15 +11,21 @@ import typer
 from broker.cli.brokerage import Profile
 from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
+from broker.cli.shared.options import options
 from broker.cli.shared.session import of_new_setup, ready
-from broker.laboratory.commands.demo.common import interruptible, show_next
+from broker.laboratory.commands.demo.common import interruptible, part, show_next
 
 if TYPE_CHECKING:
-    from broker.database import Target
+    from rich.console import Console
+
+    from broker.database import Connection
+    from broker.laboratory.agents import Plan
 
 app = typer.Typer(invoke_without_command=True)
 _LOADED = 20_000  # jobs loaded per second
-_OTHER = 10  # seconds for the start, the summary and the proof
+_OTHER = 15  # seconds for the start, the brokerage and the proof
+_SECONDS, _SECONDS_OPEN = 10.0, 30.0  # of JobAgents by default; with a page, which refreshes every five seconds
+_QUEUES, _TASKS, _USER_TASKS = 100, 200, 60
 
 
 @app.callback()
@@ -24,101 +33,167 @@ def demo(
     context: typer.Context,
     *,
     jobs: Annotated[int, typer.Option(min=1, help="Jobs to insert; LHCb had 871,973 waiting.")] = 100_000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds for which the JobAgents ask for jobs.")] = 10,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="Seconds for which the JobAgents ask for jobs: by default 10, with --open 30."),
+    ] = None,
     agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents that ask at the same time.")] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of the order of the TaskQueues and of the agents' offers.")] = 0,
-    simulation: Annotated[
-        float, typer.Option(min=0, help="Seconds of a simulated grid at the end (broker simulate); 0 = none.")
-    ] = 60,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the order of the TaskQueues, of the agents' offers and of the grid.")
+    ] = 0,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open a browser at the start; its pages live until Ctrl-C (embedded server).")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show matching at work, and prove that no job is lost. It has LHCb's TaskQueues, and JobAgents of its 60 sites."""
+    """Show both decisions at work, and prove that no job is lost.
+
+    They are which job a JobAgent gets, and which queue the jobs of a task go to. The TaskQueues are LHCb's, and JobAgents of its 60 sites ask for jobs; a synthetic grid has the tasks. The demo
+    proves that no job is lost, and explains a job and a task that wait.
+    """
     if context.invoked_subcommand:
         return
     from broker import database
+    from broker.errors import BrokerError
     from broker.laboratory.agents import Plan
-    from broker.laboratory.commands.demo import matching as display
+    from broker.laboratory.commands.demo.page import opened
     from broker.laboratory.demo import draw_name, matching
 
+    if open_page and database.named(options.dsn):
+        raise BrokerError("--open is for the embedded server", "on a server of your own people log in with --login")
+    seconds = seconds or (_SECONDS_OPEN if open_page else _SECONDS)
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo[/bold] ({matching.LABEL})")
-    parts = f"{seconds:g} of JobAgents" + (f" and {simulation:g} of a simulated grid" if simulation else "")
-    console.print(f"this takes about {_OTHER + jobs / _LOADED + seconds + simulation:.0f} seconds, {parts} among them")
+    takes = _OTHER + jobs / _LOADED + seconds
+    console.print(f"this takes about {takes:.0f} seconds, {seconds:g} of JobAgents among them")
     target = of_new_setup(ready(), name := draw_name())
     with database.connect(target) as connection:
         setup = matching.new_setup(connection, name)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
-        with interruptible(setup):
-            started = time.perf_counter()
-            with display.loading(jobs, console.is_terminal) as on_chunk:
-                work = matching.load(connection, setup, jobs, seed, on_chunk)
-            loading = time.perf_counter() - started
-            console.print(
-                f"loaded {jobs:,} jobs in {work.task_queues:,} TaskQueues in {loading:.1f} s:"
-                f" {jobs / loading:,.0f} jobs/s"
-            )
+        with interruptible(setup), opened(setup) if open_page else nullcontext() as page:
+            if page:
+                console.print(f"look with a browser while it runs: {page.url}", markup=False)
             plan = Plan(setup, target, matching.resources, seconds, seed)
-            display.watch(plan, agents, work, as_json)
-            summary = matching.summary(connection, plan, agents, work, loading)
-    proof = summary["proof"]
-    if not as_json:
-        display.conclude(summary, work)
-    holds = proof.holds
-    if simulation:
-        with interruptible(setup):
-            summary["simulation"], simulated_well = _simulate(target, simulation, seed, as_json)
-        holds = holds and simulated_well
-    if as_json:
-        output.json_out(summary | {"proof": {**vars(proof), "holds": proof.holds}})
-    else:
-        unmatched = summary["not_matched"]
-        _show_next(setup, unmatched.job_id if unmatched else None, embedded=target.source == "embedded")
+            shown = _Shown(console, as_json)
+            summary, holds = _demonstrate(connection, plan, jobs, agents, shown)
+            if not page:
+                _count(connection, setup)
+            if as_json:
+                output.json_out(summary)
+            else:
+                _show_next(summary, is_open=page is not None, embedded=target.source == "embedded")
+            if page:
+                console.print(f"\nThe demo is over. Its page lives at {page.url} until you press Ctrl-C.", markup=False)
+                with suppress(KeyboardInterrupt):
+                    page.wait()
     if not holds:
         raise typer.Exit(codes.FOUND)
 
 
-def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tuple[dict[str, Any], bool]:
-    """Simulate a part of a stormy day of a small grid; return its figures, and whether no job was lost."""
-    from broker.laboratory import simulation as simulate
-    from broker.laboratory.commands.simulate import conduct
+@dataclass(frozen=True)
+class _Shown:
+    """Where a demo is shown."""
 
-    scenario = simulate.named("storm", hours=6, queues=12, scale=0.1, backlog=0.3)
-    output.console(stderr=as_json).print()
-    found = conduct(target, scenario, seed=seed, seconds=seconds, quiet=as_json)
-    return found, simulate.holds(found)
+    console: "Console"
+    as_json: bool
 
 
-def _show_next(setup: str, waiting: int | None, *, embedded: bool) -> None:
-    """Print commands for after the demo."""
-    commands = {
-        f"broker task-queues --setup {setup}": "list the TaskQueues",
-        f"broker match --setup {setup} --site LCG.CERN.cern --cpu-time 400000": "take a job",
-        f"broker explain {waiting or 'JOB'} --setup {setup}": "explain why a job waits",
-        f"""broker psql -c "select * from monitor.waiting_by_site where setup = '{setup}'\"""": "what a site may run",
-        "broker demo --jobs 871973": "run the demo at LHCb's own size",
-        "broker simulate --scenario storm": "simulate a grid on a bad day, to its end",
+def _demonstrate(
+    connection: "Connection", plan: "Plan", jobs: int, agents: int, shown: _Shown
+) -> tuple[dict[str, Any], bool]:
+    """Match and broker; return the figures, and whether no job was lost."""
+    from broker.laboratory import grid
+    from broker.laboratory.commands.demo import matching as display
+    from broker.laboratory.commands.demo import runs as tasks
+    from broker.laboratory.demo import brokerage, matching
+
+    console, setup = shown.console, plan.setup
+    part(console, "1 Match", f"{agents} JobAgents ask, each gets the best job that fits")
+    started = time.perf_counter()
+    with display.loading(jobs, console.is_terminal) as on_chunk:
+        work = matching.load(connection, setup, jobs, plan.seed, on_chunk)
+    loading = time.perf_counter() - started
+    console.print(
+        f"loaded {jobs:,} jobs in {work.task_queues:,} TaskQueues in {loading:.1f} s: {jobs / loading:,.0f} jobs/s"
+    )
+    display.watch(plan, agents, work, shown.as_json)
+    summary = matching.summary(connection, plan, agents, work, loading)
+    proof = summary["proof"]
+    if not shown.as_json:
+        display.conclude(summary, work)
+    part(console, "4 Broker", "where can the jobs of a task run, and where best?")
+    made = grid.grid(plan.seed, _QUEUES, _TASKS, user_tasks=_USER_TASKS)
+    loaded = brokerage.load(connection, setup, made, None)
+    console.print(f"loaded {_rows(loaded)} of a grid ({grid.SYNTHETIC})")
+    runs: list[dict[str, Any]] = []
+    explained: list[dict[str, Any]] = []
+    for run in brokerage.run(connection, setup, None, plan.seed):
+        runs.append(run.summary)
+        explained += run.explained
+        if not shown.as_json:
+            tasks.show(run)
+    summary |= {
+        "proof": {**vars(proof), "holds": proof.holds}, "runs": {run["algorithm"]: run for run in runs},
+        "explained": explained,
+    }  # fmt: skip
+    return summary, proof.holds
+
+
+def _rows(loaded: Mapping[str, int]) -> str:
+    return ", ".join(f"{loaded[name]:,} {name}" for name in ("queues", "storages", "links", "tasks"))
+
+
+def _count(connection: "Connection", setup: str) -> None:
+    """Do a round of the loops that count, so that no command or page shows a figure that nobody counted."""
+    from broker.operate import loops
+
+    loops.watch(connection, setup)  # brokered jobs get into TaskQueues
+    connection.execute("select taskqueue.refresh_statistics()")  # otherwise counting many new jobs takes minutes
+    loops.maintain(connection, setup)
+    loops.summarize(connection, setup)
+    loops.sample(connection, setup)
+    loops.judge(connection, setup)
+
+
+def _show_next(summary: Mapping[str, Any], *, is_open: bool, embedded: bool) -> None:
+    """Print commands for after the demo, the browser first."""
+    from broker.laboratory.commands.demo import runs
+
+    setup, unmatched = summary["setup"], summary["not_matched"]
+    commands = {}
+    if embedded and not is_open:
+        commands = {
+            f"broker serve --open --setup {setup}": "look with a browser",
+            "broker demo --open": "look while it happens",
+        }
+    waits = [one["task"] for one in summary["explained"] if runs.waits(one)]
+    commands |= {
+        f"broker explain {unmatched.job_id if unmatched else 'JOB'} --setup {setup}": "why a job waits",
+        f"broker explain task {waits[0] if waits else 'ID'} --setup {setup}": "why a task waits",
+        "broker simulate --scenario storm": "a grid on a bad day",
     }
     show_next(commands, setup)
     if embedded:
-        output.say("", "The embedded server keeps running; `broker down` stops it, and its data stays.")
+        output.say("The embedded server keeps running; `broker down` stops it, its data stays.")
 
 
 @app.command()
 def brokerage(
     *,
-    queues: Annotated[int, typer.Option(min=1, help="PanDA queues of the grid.")] = 100,
-    tasks: Annotated[int, typer.Option(min=1, help="Production tasks to broker.")] = 200,
-    user_tasks: Annotated[int, typer.Option(min=1, help="Tasks of users to broker.")] = 60,
+    queues: Annotated[int, typer.Option(min=1, help="PanDA queues of the grid.")] = _QUEUES,
+    tasks: Annotated[int, typer.Option(min=1, help="Production tasks to broker.")] = _TASKS,
+    user_tasks: Annotated[int, typer.Option(min=1, help="Tasks of users to broker.")] = _USER_TASKS,
     profile: Profile = None,
     seed: Annotated[int, typer.Option(help="Seed of the grid and of the draws.")] = 1,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print all queues and rules, and the reasons for one task of each kind.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show brokerage at work on a synthetic grid: tasks to nuclei, jobs to queues, and the reasons for one task of each
-    kind."""
+    """Show brokerage at work on a synthetic grid: tasks to nuclei, jobs to queues, and why a task waits."""
     from broker import database
-    from broker.cli.assign import show_summary
-    from broker.cli.explain.task import show_explanation
     from broker.laboratory import grid
+    from broker.laboratory.commands.demo import runs as display
     from broker.laboratory.demo import brokerage as demo
     from broker.laboratory.demo import draw_name, new_name
 
@@ -134,34 +209,32 @@ def brokerage(
             started = time.perf_counter()
             made = grid.grid(seed, queues, tasks, user_tasks=user_tasks)
             loaded = demo.load(connection, setup, made, profile)
-            rows = ", ".join(f"{loaded[name]:,} {name}" for name in ("queues", "storages", "links", "tasks"))
-            console.print(f"loaded {rows} in {time.perf_counter() - started:.1f} s")
+            console.print(f"loaded {_rows(loaded)} in {time.perf_counter() - started:.1f} s")
             for run in demo.run(connection, setup, profile, seed):
                 runs[run.algorithm] = run.summary
                 explained += run.explained
-                decided = sum(row["tasks"] for row in run.summary["tasks"])
-                console.print(f"\n[bold]{run.title}[/bold]: decided {decided:,} that were due in {run.seconds:.1f} s")
-                if not as_json:
-                    show_summary(run.summary, dry=False)
-                    for one in run.explained:
-                        output.say("")
-                        show_explanation(one, 5)
+                if everything and not as_json:
+                    console.print(f"\n[bold]{run.title}[/bold] in {run.seconds:.1f} s")
+                    display.show_all(run)
+                elif not as_json:
+                    console.print()
+                    display.show(run)
+            _count(connection, setup)
     if as_json:
         output.json_out({"data": grid.SYNTHETIC, "setup": setup, "runs": runs, "explained": explained})
         return
+    waiting = next((one for one in explained if display.waits(one)), None)
+    if waiting and not everything:
+        display.show_task(waiting, 3)
+    task = waiting["task"] if waiting else "ID"
     commands = {
-        f"broker explain task {explained[-1]['task'] if explained else 'ID'} --setup {setup} --limit 0": (
-            "list all queues of a task"
-        ),
-        f"broker what-if --setup {setup} --set jobbroker:IO_INTENSITY_CUTOFF=5000": (
-            "show what another setting would do for tasks that wait"
-        ),
-        f"broker what-if --setup {setup} --profile panda2026": "show what PanDA's own rules of 2026 would do",
-        f"broker classify --setup {setup} --limit 10": "classify the queues, users and tasks of user analysis",
-        f"broker rules --setup {setup}": "list the rules",
+        f"broker serve --open --setup {setup}": "look with a browser",
+        f"broker explain task {task} --setup {setup} --limit 0": "all queues of a task",
+        f"broker what-if --setup {setup} --profile panda2026": "PanDA's rules of 2026",
+        f"broker rules --setup {setup}": "the rules",
+        "broker demo brokerage --all": "all figures of the runs",
     }
     show_next(commands, setup)
-    output.say("", f"Everything shown is {grid.SYNTHETIC}.")
 
 
 @app.command()

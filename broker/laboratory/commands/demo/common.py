@@ -1,12 +1,23 @@
-"""Code that the demos share: the end of an interrupted demo, and the commands to go on with."""
+"""Code that the demos share: the parts, the end of an interrupted demo, and the commands to go on with."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
 from broker.cli.shared import codes, output
 from broker.laboratory.commands.simulate import removal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def part(console: "Console", title: str, words: str) -> None:
+    """The heading of a part of a demo, and what it shows."""
+    from rich.text import Text
+
+    console.print(Text(f"\n== {title}: {words}", style="bold"))
 
 
 @contextmanager
@@ -20,7 +31,7 @@ def interruptible(setup: str) -> Iterator[None]:
 
 
 def show_next(commands: Mapping[str, str], setup: str) -> None:
-    """Print commands to go on with, each below its description; the last one removes the setup."""
+    """Print commands to go on with, each after its description; the last one removes the setup."""
     output.say("", "Next:")
     for command, meaning in {**commands, removal(setup): "remove this setup"}.items():
-        output.say(f"  {meaning}:", f"    {command}")
+        output.say(f"  {meaning}: {command}")

@@ -7,6 +7,8 @@ from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from broker.cli.shared import output
+from broker.laboratory.commands.demo.common import part
+from broker.laboratory.commands.run_failures import hanging
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -96,22 +98,20 @@ def _shares(title: str, pairs: Mapping[str, tuple[int, int]]) -> "RenderableType
 def conclude(summary: Mapping[str, Any], work: "Work") -> None:
     """Show the whole run: the rate, the taken jobs, some matches, a job that was not matched, and the proof."""
     console = output.console()
-    console.print(f"\n[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
+    console.print(f"[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
     for text, times in work.errors.items():
         output.note(f"error ({times} times): {text}")
     for shown in _bars(work):
         console.print(shown)
     rows = [
         (
-            match.job_id, group, resource.get("Site", "any"), resource["CPUTime"], match.requirements["CPUTime"],
-            output.first_of(match.requirements.get("Sites")), output.first_of(match.requirements.get("Platforms")),
-            output.first_of(match.requirements.get("JobTypes")),
+            match.job_id, group, resource.get("Site", "any"), resource["CPUTime"], match.requirements["CPUTime"]
         )
         for group, (match, resource) in sorted(work.samples.items())
     ]  # fmt: skip
-    columns = ["job", "group", "site", "offers CPU s", "wants CPU s", "of its sites", "of its platforms", "job type"]
-    console.print()
-    output.table("Some of the matches", columns, rows, drop=["of its platforms", "job type", "of its sites"])
+    part(console, "2 Explain", "the SQL that decides also says why a job waits")
+    columns = ["job", "group", "site", "offers CPU s", "wants CPU s"]
+    output.table("Some of the matches", columns, rows)
     if summary["not_matched"]:
         _show_unmatched(summary["not_matched"])
     _show_proof(summary["proof"])
@@ -127,29 +127,30 @@ def _show_unmatched(unmatched: "Unmatched") -> None:
     failing = [
         (name, _short(wanted), _short(offered)) for name, wanted, offered, holds in unmatched.conditions if not holds
     ]
-    output.console().print(Text(f"\nJob {unmatched.job_id} waits, and this resource does not get it: {resource}"))
+    output.console().print(Text(f"Job {unmatched.job_id} waits, and this resource does not get it: {resource}"))
     output.table("Why", ["condition", "job wants", "resource offers"], failing)
-    remarks = [(condition, _short(remark)) for condition, remark in unmatched.lately[:4] if remark]
-    remarks.sort(key=lambda pair: pair[0] == "all of them")
-    if remarks:
-        output.say("Of the resources seen lately:")
-    for condition, remark in remarks:
-        output.say(f"  {condition}: {remark}")
+    for condition, remark in unmatched.lately:
+        if condition == "all of them" and remark:
+            output.say(f"Of all that asked: {remark}")
+
+
+_CELL = 30  # characters of a cell: three rows of a table have three lines on a terminal of 80 columns
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 70 else f"{text[:67]}..."
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."
 
 
 def _show_proof(proof: "Proof") -> None:
     from rich.text import Text
 
-    faults = sum(proof.faults.values())
-    text = (
-        f"\nNo job twice, none lost: {'it holds' if proof.holds else 'IT DOES NOT HOLD'}\n"
-        f"  {proof.inserted:,} inserted = {proof.waiting:,} waiting + {proof.leased:,} leased + {proof.ended:,} ended;"
-        f" {proof.distinct:,} distinct ids in {proof.rows:,} rows\n"
-        f"  {proof.doubly} jobs given to two agents, {proof.unheard} taken without an agent having the answer\n"
-        f"  {faults} rows in the consistency views ({', '.join(proof.faults)})"
-    )
-    output.console().print(Text(text))
+    console, faults = output.console(), sum(proof.faults.values())
+    part(console, "3 Proof", "each inserted job has exactly one place")
+    console.print(f"No job twice, none lost: {'it holds' if proof.holds else 'IT DOES NOT HOLD'}")
+    for line in (
+        f"{proof.inserted:,} inserted = {proof.waiting:,} waiting + {proof.leased:,} leased + {proof.ended:,} ended;"
+        f" {proof.distinct:,} distinct ids in {proof.rows:,} rows",
+        f"{proof.doubly} jobs given to two agents, {proof.unheard} taken without an agent having the answer",
+        f"{faults} rows in the consistency views ({', '.join(proof.faults)})",
+    ):
+        console.print(Text(hanging(line, console)))
