@@ -17,6 +17,7 @@ from broker import database
 from broker.server import embedded
 
 _TICKET = "select ticket from resource.make_ticket(%s, 'broker serve', 'operator')"
+_FIRST = "select resource.require_setup('default') where not exists (select from resource.setup)"
 _EVERYWHERE = "select ticket from resource.new_ticket(null, 'broker serve', 'operator')"
 _LASTS = 60  # seconds for which a ticket can be used
 _PAGE = """<!DOCTYPE html>
@@ -48,7 +49,9 @@ def _open(url: str, setup: str | None, tell: Callable[[str], None]) -> None:
     if server is None:
         return
     with database.connect(database.Target(server.dsn, "embedded")) as connection:
-        made = connection.execute(_TICKET, [setup]) if setup is not None else connection.execute(_EVERYWHERE)
+        if setup is None:
+            connection.execute(_FIRST)  # of a new server, which would have nothing to show
+        made = connection.execute(_EVERYWHERE) if setup is None else connection.execute(_TICKET, [setup])
         [(ticket,)] = made.fetchall()
     with tempfile.TemporaryDirectory(prefix="pgbroker-open-", dir=os.environ.get("XDG_RUNTIME_DIR")) as folder:
         file = Path(folder, "open.html")

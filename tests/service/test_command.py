@@ -6,6 +6,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import httpx
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.commands import invoke
+from tests.commands import as_new, invoke
 from tests.service.conftest import BASE, WANTED, Db, Token, bearer
 
 PROGRAM = [sys.executable, "-c", "from broker.cli.program import main; main()"]
@@ -213,6 +214,7 @@ def test_serve_with_a_certificate_may_listen_on_any_address(serve: Serve, servic
         (["--url", "https://broker.example/there"], "more than scheme, host and port"),
         (["--url", "https://me@broker.example"], "more than scheme, host and port"),
         (["--open"], "--open is for the embedded server"),
+        (["--open", "--setup", "default"], "--open is for the embedded server"),
         (["--workers", "0"], "--workers"),
         (["--rate", "0"], "--rate"),
     ],
@@ -235,6 +237,91 @@ def test_serve_names_the_extra_of_a_missing_package(monkeypatch: pytest.MonkeyPa
     assert invoke(["serve", "--help"]).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--behind-proxy", "--url", "https://broker.example.org"], "not for this machine alone"),
+        (["--behind-proxy", "--url", "http://127.0.0.1:80"], "not for this machine alone"),
+        (["--bind", "0.0.0.0:80", "--tls-cert", __file__, "--tls-key", __file__], "not for this machine alone"),
+        (["--bind", "192.0.2.1:80", "--tls-cert", __file__, "--tls-key", __file__], "not for this machine alone"),
+        (["--bind", "192.0.2.1:80", "--url", "http://localhost:80", "--behind-proxy"], "not for this machine alone"),
+        (["--url", "https://broker.example.org"], "not for this machine alone"),
+        (["--behind-proxy"], "--open needs --url"),
+        (["--workers", "2"], "one worker"),
+    ],
+)
+def test_a_browser_gets_every_setup_on_this_machine_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    as_new(monkeypatch)
+    for name in [name for name in os.environ if name.startswith(("PG", "BROKER_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("BROKER_HOME", str(tmp_path / "home"))
+    done = invoke(["serve", "--open", *arguments])
+    assert done.exit_code == 1 and words in done.stderr, done.stderr
+    assert not (tmp_path / "home").exists()  # no server was started for it
+
+
+def shown_to(browser: httpx.Client, file: Path) -> httpx.Response:
+    """Log a browser in by the file that `--open` shows, as a person does with one button."""
+    found = re.search(r'value="([0-9a-f]{64})"', file.read_text())
+    assert found
+    asked = browser.post("/login/ticket", data={"ticket": found[1]}, headers={"Sec-Fetch-Site": "cross-site"})
+    csrf = re.search(r'name="csrf" value="([^"]+)"', asked.text)
+    assert csrf, asked.text
+    return browser.post("/login/ticket", data={"ticket": found[1], "csrf": csrf[1]})
+
+
+def test_a_browser_without_a_setup_gets_all_of_them_and_the_loops_run(serve: Serve, home: Path, tmp_path: Path) -> None:
+    program = serve("--open", BROKER_HOME=str(home), XDG_RUNTIME_DIR=str(tmp_path), DISPLAY="", WAYLAND_DISPLAY="")
+    assert any("the loops of broker run run inside" in line for line in program.lines)
+    assert program.process.stderr
+    noted = next(line for line in program.process.stderr if "open file://" in line)
+    file = Path(noted.split("file://")[1].split()[0])
+    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+    with httpx.Client(base_url=program.url) as browser:
+        assert shown_to(browser, file).status_code == 303
+        assert browser.get("/").headers["Location"] == "/setups/default"  # the only one
+        jobs = {"requirements": {"OwnerDN": "/CN=a", "OwnerGroup": "users", "CPUTime": 600}, "jobs": [[1], [2], [3]]}
+        subprocess.run([*PROGRAM, "submit", "-", "--setup", "later"], env=program.environment, input=json.dumps(jobs),
+                       text=True, check=True)  # fmt: skip
+        for _ in range(200):  # the loop summarize counts
+            page = browser.get("/")
+            if "never counted" not in page.text and page.status_code == 200:
+                break
+            time.sleep(0.1)
+        row = next(line for line in re.split("<tr ", page.text) if "later" in line)
+        assert '<a href="/setups/later">' in row and 'data-label="Waiting">3<' in row, row
+        assert browser.get("/setups/later").status_code == 200
+        assert browser.get("/setups/nowhere").status_code == 403
+    leads = json.loads(program.run("loops", "--json"))
+    assert {row["state"] for row in leads} <= {"well", "slow"} and len(leads) == 11
+    with httpx.Client(base_url=program.url) as other:
+        assert shown_to(other, file).status_code == 401  # it was used
+    assert program.stop() == 0
+    assert {row["state"] for row in json.loads(program.run("loops", "--json"))} == {"nobody leads"}
+
+
+def test_a_program_of_another_user_at_the_port_gets_no_ticket(home: Path, tmp_path: Path) -> None:
+    """The ticket is made once the service has the port, so a browser is never sent to somebody else."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+        more = {"BROKER_HOME": str(home), "XDG_RUNTIME_DIR": str(tmp_path), "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+        done = subprocess.run(
+            [*PROGRAM, "serve", "--open", "--bind", f"127.0.0.1:{port}"], env=kept | more, capture_output=True,
+            text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 3 and "address already in use" in done.stderr.lower(), done.stderr
+        assert "open file://" not in done.stderr
+        query = "select count(*) from resource.login_ticket"
+        counted = subprocess.run([*PROGRAM, "psql", "-Atc", query], env=kept | more, capture_output=True, text=True,
+                                 check=True)  # fmt: skip
+        assert counted.stdout == "0\n"
+
+
 def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path) -> None:
     """The browser is a program that copies the file that it should show."""
     shown = tmp_path / "shown.html"
@@ -242,7 +329,8 @@ def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_p
     copy.write_text(f'#!/bin/sh\nstat -c %a "${{1#file://}}" > {tmp_path}/mode\ncp "${{1#file://}}" {shown}.new\n'
                     f"echo \"$1\" > {tmp_path}/address; mv {shown}.new {shown}\n")  # fmt: skip
     copy.chmod(0o755)
-    program = serve("--open", BROKER_HOME=str(home), BROWSER=f"{copy} %s", XDG_RUNTIME_DIR=str(tmp_path))
+    program = serve("--open", "--setup", "default", BROKER_HOME=str(home), BROWSER=f"{copy} %s",
+                    XDG_RUNTIME_DIR=str(tmp_path))  # fmt: skip
     while not shown.exists():
         time.sleep(0.05)
     assert (tmp_path / "mode").read_text() == "600\n"
@@ -251,11 +339,7 @@ def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_p
     assert found and found[1] not in address
     assert f'action="{program.url}/login/ticket"' in text
     with httpx.Client(base_url=program.url) as browser:
-        asked = browser.post("/login/ticket", data={"ticket": found[1]}, headers={"Sec-Fetch-Site": "cross-site"})
-        csrf = re.search(r'name="csrf" value="([^"]+)"', asked.text)
-        assert csrf
-        fields = {"ticket": found[1], "csrf": csrf[1]}
-        assert browser.post("/login/ticket", data=fields).status_code == 303
+        assert shown_to(browser, shown).status_code == 303
         who = browser.get("/session").json()
         assert who["setups"] == [{"setup": "default", "kind": "operator"}]
     assert program.stop() == 0

@@ -113,7 +113,7 @@ def test_a_command_works_on_the_shard_of_its_setup(cli: Cli, cluster: Cluster, p
 
 
 @pytest.mark.parametrize("words", [
-    ["demo", "--jobs", "500", "--seconds", "1", "--agents", "2", "--simulation", "0"],
+    ["demo", "--jobs", "500", "--seconds", "1", "--agents", "2"],
     ["demo", "brokerage", "--queues", "10", "--tasks", "5"],
     ["demo", "instances", "--samples", "2"],
     ["simulate", "--scenario", "calm", "--hours", "0.2", "--queues", "4", "--scale", "0.05", "--plain"],

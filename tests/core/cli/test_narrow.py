@@ -78,6 +78,9 @@ def test_a_unified_queue_is_shown_as_one_table_on_a_narrow_terminal(cli: Cli, db
 
 
 def test_the_demo_of_brokerage_fits_into_a_narrow_terminal(cli: Cli, db: Connection, terminal: None) -> None:
-    shown = plain(cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out)
+    few = plain(cli("demo", "brokerage").out)
+    assert_fits(few)
+    assert len(few.splitlines()) <= 60
+    shown = plain(cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--all").out)
     assert_fits(shown)
     assert "task-weight-" in shown  # factors of nuclei

@@ -181,6 +181,50 @@ def test_the_session_of_a_ticket_is_for_one_setup(db: Connection, login: Connect
             db.execute("select resource.make_ticket('s', 'me', %s)", [kind])
 
 
+def everywhere(db: Connection) -> str:
+    """A ticket of every setup, which the owner of the installation makes."""
+    return str(db.execute("select ticket from resource.new_ticket(null, 'me', 'operator')").fetchone()[0])  # type: ignore[index]
+
+
+def test_the_session_of_a_ticket_without_a_setup_is_for_every_setup(db: Connection, login: Connection) -> None:
+    for setup in ("s", "t"):
+        db.execute("select resource.require_setup(%s)", [setup])
+    given = everywhere(db)
+    cookie = used(login, given)
+    with refused("PB008", "has been used"):
+        used(login, given)
+    for setup in ("s", "t"):
+        role, subject, _ = by_session(login, cookie, setup)
+        assert (role, subject["name"]) == ("broker_operator", "browser me")
+    assert by_session(login, cookie, "nowhere")[2] == "PB002"
+    listed = [{"kind": "operator", "setup": "s"}, {"kind": "operator", "setup": "t"}]
+    shown = login.execute("select setups from resource.session_of(%s)", [digest(cookie)]).fetchone()
+    assert shown == (listed,)
+    seen = db.execute("select setup, kind from monitor.browser_session order by 1").fetchall()
+    assert seen == [("s", "operator"), ("t", "operator")]
+    used(login, ticket(db))  # a session of one setup has the same name, and leaves this one alone
+    assert by_session(login, cookie, "t")[2] is None
+    assert db.execute("select resource.revoke_sessions('t', 'browser me')").fetchone() == (1,)
+    assert by_session(login, cookie)[2] == "PB008"
+    assert [(setup, new, gone) for setup, _, new, gone, _ in changes(db)] == [
+        (None, True, False), ("s", True, False), ("t", False, True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["agent", "submitter", "operator", "viewer"])
+def test_no_role_makes_a_ticket_of_every_setup(
+    login: Connection, connect: Callable[..., Connection], role: str
+) -> None:
+    for connection in (connect(f"broker_{role}"), login):
+        for made in ("new_ticket(null, 'me', 'operator')", "make_ticket(null, 'me', 'operator')"):
+            with pytest.raises(psycopg.Error) as error, connection.transaction():
+                connection.execute(f"set local role broker_{role}".encode())
+                connection.execute(f"select * from resource.{made}".encode())
+            assert error.value.sqlstate in ("42501", "PB001", "PB002", "PB004"), error.value
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        login.execute("select * from resource.new_ticket(null, 'me', 'operator')")
+
+
 def test_a_ticket_ends_after_a_minute(db: Connection, login: Connection) -> None:
     given = ticket(db)
     ends = db.execute("select expires_at - now() < interval '1 minute' from resource.login_ticket").fetchall()

@@ -30,8 +30,18 @@ def test_the_demo_of_brokerage_prints_its_parts_and_removes_old_runs(cli: Cli, d
     db.execute("update resource.setup set created_at = now() - interval '2 hours'")
     shown = cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out
     for words in (
-        "synthetic", "candidates", "Assigned", "Rejected by rule", "would take its jobs", "could have it",
-        "what-if", "remove this",
+        "synthetic", "candidates", "nuclei, most to", "queues, most to", "rejected most by", "waits: none of",
+        "would take it", "what-if", "remove this", "why a task waits: broker explain task 4",
     ):  # fmt: skip
         assert words in shown, words
+    [counted] = db.execute("select is_counted, sampled_at is not null from history.freshness order by 1").fetchall()
+    assert counted == (True, True)
     assert db.execute("select from resource.setup where setup = 'demo-000000'").fetchall() == []
+
+
+def test_the_demo_of_brokerage_prints_everything_on_demand(cli: Cli) -> None:
+    shown = cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--all").out
+    for words in (
+        "synthetic", "candidates", "Assigned", "Rejected by rule", "would take its jobs", "could have it",
+    ):  # fmt: skip
+        assert words in shown, words

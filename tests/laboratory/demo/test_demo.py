@@ -16,6 +16,7 @@ from broker.laboratory.agents import Agents, Plan
 from broker.laboratory.demo import matching as demo
 from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
+from tests.core.cli.test_narrow import assert_fits, plain
 
 Loaded = tuple[str, demo.Work]
 
@@ -32,7 +33,7 @@ def loaded(db: Connection) -> Loaded:
 
 
 def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None:
-    printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
+    printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--json")
     assert printed.code == 0
     summary = printed.json
     assert "synthetic" in summary["data"]
@@ -49,24 +50,47 @@ def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None
         assert (sum(taken for taken, _ in pairs), sum(inserted for _, inserted in pairs)) == (summary["matches"], 2_000)
     for sample in summary["matched"]:
         assert sample["match"]["requirements"]["CPUTime"] <= sample["resource"]["CPUTime"]
-    assert Calls(db).value("select count(*) from monitor.job where setup = %s", summary["setup"]) == 2_000
-    simulated = summary["simulation"]
-    assert simulated["scenario"] == "storm" and 0 <= simulated["hours"] <= 6
-    assert simulated["conservation"]["made"] == simulated["jobs"] > 0
+    ours = "select count(*) from monitor.job where setup = %s and job_id <= 2000"
+    assert Calls(db).value(ours, summary["setup"]) == 2_000
+    fresh = "select is_counted and sampled_at is not null from history.freshness where setup = %s"
+    assert Calls(db).value(fresh, summary["setup"]) is True
+    waits = "select sum(jobs) from monitor.waiting_by_reason where setup = %s"
+    assert Calls(db).value(waits, summary["setup"]) >= proof["waiting"] > 0
+    statuses = {name: [row["status"] for row in run["tasks"]] for name, run in summary["runs"].items()}
+    assert list(statuses) == ["production_task", "production_job", "analysis_job"]
+    assert all("candidates" in of for of in statuses.values())
 
 
 def test_the_demo_prints_its_parts_without_a_terminal(cli: Cli) -> None:
-    printed: Printed = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7, "--simulation", 0)
+    printed: Printed = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7)
     assert printed.code == 0
     for words in (
         "figures of LHCb", "agents: synthetic", "20,000 jobs in 501 TaskQueues", "matches/s", "p99", "lhcb_mcproc",
         "1080000", "Some of the matches", "this resource does not get it", "No job twice, none lost: it holds",
-        "Next:", "broker task-queues --setup demo-", "broker setup remove demo-",
+        "== 1 Match", "== 2 Explain", "== 3 Proof", "== 4 Broker", "Production tasks to nuclei: ",
+        "Jobs of production tasks to queues: ", "Next:", "broker setup remove demo-",
     ):  # fmt: skip
         assert words in printed.out, words
     assert re.search(r"^this takes about \d+ seconds, 0\.5 of JobAgents among them$", printed.out, re.MULTILINE)
     assert re.search(r"broker explain \d+ --setup demo-", printed.out)  # a waiting job
+    assert re.search(r"broker explain task \d+ --setup demo-", printed.out)
+    assert "serve --open" not in printed.out  # that is for the embedded server
     assert "\x1b" not in printed.out
+
+
+def test_each_part_of_the_demo_fits_on_a_terminal(cli: Cli, terminal: None) -> None:
+    shown = plain(cli("demo", "--jobs", 20_000, "--seconds", 2, "--agents", 2).out)
+    assert_fits(shown)
+    first, *parts = re.split(r"(?=\n== \d )", shown[shown.rindex("== 1 Match") :])
+    last, following = parts.pop().split("\nNext:\n")
+    shown_at_once = first[first.rindex(" matches/s;") :]
+    for one in (shown_at_once, *parts, last):
+        assert len(one.strip().splitlines()) <= 24, one
+    assert len(following.strip().splitlines()) <= 7
+
+
+def test_a_page_needs_the_embedded_server(cli: Cli) -> None:
+    cli("demo", "--open").refuses("--open is for the embedded server")
 
 
 def test_the_proof_fails_when_a_job_is_missing(db: Connection, loaded: Loaded) -> None:

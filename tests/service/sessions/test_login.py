@@ -39,7 +39,9 @@ def test_a_person_logs_in_calls_and_logs_out(browser: Browsers, issuer: Issuer, 
     assert (back.status_code, back.headers["Location"]) == (303, "/session")
     who = one.session()
     assert (who["subject"], who["setups"]) == (f"{issuer.url} alice", [{"setup": "default", "kind": "operator"}])
-    assert f"{issuer.url} alice" in one.get("/").text
+    assert f"{issuer.url} alice" in one.get("/login").text
+    assert one.get("/").headers["Location"] == "/setups/default"  # the only one
+    assert one.get("/setups/default").status_code == 200
     assert one.get(BASE + "/jobs/5").status_code == 404
     assert one.match().status_code == 204
     left = one.post("/logout", forms(one.get("/login"))["/logout"])

@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,13 +12,10 @@ from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.options import options
 from broker.cli.shared.session import of_new_setup, ready
-from broker.laboratory.commands.demo.common import interruptible, part, show_next
+from broker.laboratory.commands.demo.common import count, interruptible, part, show_next
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from broker.database import Connection
-    from broker.laboratory.agents import Plan
 
 app = typer.Typer(invoke_without_command=True)
 _LOADED = 20_000  # jobs loaded per second
@@ -56,6 +52,7 @@ def demo(
     from broker import database
     from broker.errors import BrokerError
     from broker.laboratory.agents import Plan
+    from broker.laboratory.commands.demo import matching as display
     from broker.laboratory.commands.demo.page import opened
     from broker.laboratory.demo import draw_name, matching
 
@@ -70,14 +67,28 @@ def demo(
     with database.connect(target) as connection:
         setup = matching.new_setup(connection, name)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
-        with interruptible(setup), opened(setup) if open_page else nullcontext() as page:
+        with interruptible(setup), ExitStack() as stack:
+            plan = Plan(setup, target, matching.resources, seconds, seed)
+            part(console, "1 Match", f"{agents} JobAgents ask, each gets the best job that fits")
+            started = time.perf_counter()
+            with display.loading(jobs, console.is_terminal) as on_chunk:
+                work = matching.load(connection, setup, jobs, seed, on_chunk)
+            loading = time.perf_counter() - started
+            console.print(
+                f"loaded {jobs:,} jobs in {work.task_queues:,} TaskQueues in {loading:.1f} s:"
+                f" {jobs / loading:,.0f} jobs/s"
+            )
+            page = stack.enter_context(opened(connection, setup)) if open_page else None
             if page:
                 console.print(f"look with a browser while it runs: {page.url}", markup=False)
-            plan = Plan(setup, target, matching.resources, seconds, seed)
-            shown = _Shown(console, as_json)
-            summary, holds = _demonstrate(connection, plan, jobs, agents, shown)
+            display.watch(plan, agents, work, as_json)
+            summary = matching.summary(connection, plan, agents, work, loading)
+            proof = summary["proof"]
+            if not as_json:
+                display.conclude(summary, work)
+            summary |= {"proof": {**vars(proof), "holds": proof.holds}, **_broker(connection, setup, seed, as_json)}
             if not page:
-                _count(connection, setup)
+                count(connection, setup)
             if as_json:
                 output.json_out(summary)
             else:
@@ -86,73 +97,33 @@ def demo(
                 console.print(f"\nThe demo is over. Its page lives at {page.url} until you press Ctrl-C.", markup=False)
                 with suppress(KeyboardInterrupt):
                     page.wait()
-    if not holds:
+    if not proof.holds:
         raise typer.Exit(codes.FOUND)
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """Where a demo is shown."""
-
-    console: "Console"
-    as_json: bool
-
-
-def _demonstrate(
-    connection: "Connection", plan: "Plan", jobs: int, agents: int, shown: _Shown
-) -> tuple[dict[str, Any], bool]:
-    """Match and broker; return the figures, and whether no job was lost."""
+def _broker(connection: "Connection", setup: str, seed: int, as_json: bool) -> dict[str, Any]:
+    """Broker the tasks of a synthetic grid, and show it; return the runs and the explained tasks."""
     from broker.laboratory import grid
-    from broker.laboratory.commands.demo import matching as display
-    from broker.laboratory.commands.demo import runs as tasks
-    from broker.laboratory.demo import brokerage, matching
+    from broker.laboratory.commands.demo import runs as display
+    from broker.laboratory.demo import brokerage
 
-    console, setup = shown.console, plan.setup
-    part(console, "1 Match", f"{agents} JobAgents ask, each gets the best job that fits")
-    started = time.perf_counter()
-    with display.loading(jobs, console.is_terminal) as on_chunk:
-        work = matching.load(connection, setup, jobs, plan.seed, on_chunk)
-    loading = time.perf_counter() - started
-    console.print(
-        f"loaded {jobs:,} jobs in {work.task_queues:,} TaskQueues in {loading:.1f} s: {jobs / loading:,.0f} jobs/s"
-    )
-    display.watch(plan, agents, work, shown.as_json)
-    summary = matching.summary(connection, plan, agents, work, loading)
-    proof = summary["proof"]
-    if not shown.as_json:
-        display.conclude(summary, work)
+    console = output.console(stderr=as_json)
     part(console, "4 Broker", "where can the jobs of a task run, and where best?")
-    made = grid.grid(plan.seed, _QUEUES, _TASKS, user_tasks=_USER_TASKS)
+    made = grid.grid(seed, _QUEUES, _TASKS, user_tasks=_USER_TASKS)
     loaded = brokerage.load(connection, setup, made, None)
     console.print(f"loaded {_rows(loaded)} of a grid ({grid.SYNTHETIC})")
-    runs: list[dict[str, Any]] = []
+    runs: dict[str, dict[str, Any]] = {}
     explained: list[dict[str, Any]] = []
-    for run in brokerage.run(connection, setup, None, plan.seed):
-        runs.append(run.summary)
+    for run in brokerage.run(connection, setup, None, seed):
+        runs[run.algorithm] = run.summary
         explained += run.explained
-        if not shown.as_json:
-            tasks.show(run)
-    summary |= {
-        "proof": {**vars(proof), "holds": proof.holds}, "runs": {run["algorithm"]: run for run in runs},
-        "explained": explained,
-    }  # fmt: skip
-    return summary, proof.holds
+        if not as_json:
+            display.show(run)
+    return {"runs": runs, "explained": explained}
 
 
 def _rows(loaded: Mapping[str, int]) -> str:
     return ", ".join(f"{loaded[name]:,} {name}" for name in ("queues", "storages", "links", "tasks"))
-
-
-def _count(connection: "Connection", setup: str) -> None:
-    """Do a round of the loops that count, so that no command or page shows a figure that nobody counted."""
-    from broker.operate import loops
-
-    loops.watch(connection, setup)  # brokered jobs get into TaskQueues
-    connection.execute("select taskqueue.refresh_statistics()")  # otherwise counting many new jobs takes minutes
-    loops.maintain(connection, setup)
-    loops.summarize(connection, setup)
-    loops.sample(connection, setup)
-    loops.judge(connection, setup)
 
 
 def _show_next(summary: Mapping[str, Any], *, is_open: bool, embedded: bool) -> None:
@@ -219,17 +190,15 @@ def brokerage(
                 elif not as_json:
                     console.print()
                     display.show(run)
-            _count(connection, setup)
+            count(connection, setup)
     if as_json:
         output.json_out({"data": grid.SYNTHETIC, "setup": setup, "runs": runs, "explained": explained})
         return
     waiting = next((one for one in explained if display.waits(one)), None)
-    if waiting and not everything:
-        display.show_task(waiting, 3)
     task = waiting["task"] if waiting else "ID"
-    commands = {
-        f"broker serve --open --setup {setup}": "look with a browser",
-        f"broker explain task {task} --setup {setup} --limit 0": "all queues of a task",
+    browser = {f"broker serve --open --setup {setup}": "look with a browser"} if target.source == "embedded" else {}
+    commands = browser | {
+        f"broker explain task {task} --setup {setup}": "why a task waits",
         f"broker what-if --setup {setup} --profile panda2026": "PanDA's rules of 2026",
         f"broker rules --setup {setup}": "the rules",
         "broker demo brokerage --all": "all figures of the runs",

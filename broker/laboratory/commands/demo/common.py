@@ -12,6 +12,8 @@ from broker.laboratory.commands.simulate import removal
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from broker.database import Connection
+
 
 def part(console: "Console", title: str, words: str) -> None:
     """The heading of a part of a demo, and what it shows."""
@@ -28,6 +30,18 @@ def interruptible(setup: str) -> Iterator[None]:
     except KeyboardInterrupt:
         output.note(f"interrupted; setup {setup} is left; to remove it: {removal(setup)}")
         raise typer.Exit(codes.INTERRUPTED) from None
+
+
+def count(connection: "Connection", setup: str) -> None:
+    """Do a round of the loops that count, so that no command or page shows a figure that nobody counted."""
+    from broker.operate import loops
+
+    loops.watch(connection, setup)  # brokered jobs get into TaskQueues
+    connection.execute("select taskqueue.refresh_statistics()")  # otherwise counting many new jobs takes minutes
+    loops.maintain(connection, setup)
+    loops.summarize(connection, setup)
+    loops.sample(connection, setup)
+    loops.judge(connection, setup)
 
 
 def show_next(commands: Mapping[str, str], setup: str) -> None:

@@ -7,10 +7,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
 from broker.cli.shared import output
+from broker.laboratory.commands.demo.common import count
+
+if TYPE_CHECKING:
+    from broker.database import Connection
 
 _SERVE = "from broker.cli.program import main; main()"
 _RUNS = re.compile(r"running on (http://\S+)")
@@ -29,9 +34,10 @@ class Page:
 
 
 @contextmanager
-def opened(setup: str) -> Iterator[Page]:
-    """Open a page of the setup in a browser within the block, or print how to open it. Raises typer.Exit if the service
-    does not start, after the reason."""
+def opened(connection: "Connection", setup: str) -> Iterator[Page]:
+    """Open a page of the setup in a browser within the block, or print how to open it; its first sight is counted.
+    Raises typer.Exit if the service does not start, after the reason."""
+    count(connection, setup)
     arguments = ["serve", "--open", "--setup", setup, "--bind", "127.0.0.1:0"]
     process = subprocess.Popen(
         [sys.executable, "-c", _SERVE, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

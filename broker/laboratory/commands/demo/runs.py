@@ -67,15 +67,9 @@ def _why(explained: dict[str, Any]) -> str:
 def show_all(run: "Run") -> None:
     """Show a run as `broker assign` does, and the explanations of its tasks."""
     from broker.cli.assign import show_summary
+    from broker.cli.explain.task import show_explanation
 
     show_summary(run.summary, dry=False)
     for one in run.explained:
-        show_task(one)
-
-
-def show_task(explained: dict[str, Any], limit: int = 5) -> None:
-    """Show the explanation of a task."""
-    from broker.cli.explain.task import show_explanation
-
-    output.say("")
-    show_explanation(explained, limit)
+        output.say("")
+        show_explanation(one, 5)

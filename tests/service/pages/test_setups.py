@@ -1,0 +1,77 @@
+"""The page of all setups: a row for each, with what was counted; with one setup, `/` leads to it."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker.operate import loops
+from tests.calls import Calls
+from tests.cookies import digest
+from tests.service.conftest import SETUP, Db, Jobs, Running, Start
+
+COOKIE = "v" * 43
+
+
+@pytest.fixture
+def browser(db: Db, start: Start) -> Iterator[httpx.Client]:
+    """A browser of the owner of the installation, who may use every setup."""
+    running: Running = start()
+    use = "select resource.use_ticket(t.ticket, %s) from resource.new_ticket(null, 'me', 'operator') t"
+    db.execute(use, [digest(COOKIE)])
+    with httpx.Client(base_url=running.url, headers={"Cookie": f"__Host-pgbroker={COOKIE}"}, timeout=30) as client:
+        yield client
+
+
+def rows(page: httpx.Response) -> dict[str, str]:
+    """The words of the rows, by setup."""
+    assert page.status_code == 200, page.text
+    found = {}
+    for row in re.findall('<tr role="row".*?</tr>', page.text.partition("<tbody")[2], re.DOTALL):
+        words = " ".join(re.sub("<[^>]+>", " ", row).split())
+        found[words.split()[0]] = words
+    return found
+
+
+def test_setups_show_what_was_counted_and_what_was_not(browser: httpx.Client, db: Db, jobs: Jobs) -> None:
+    Calls(db, "other").insert_many([1, 2, 3])
+    Calls(db, "other").take()
+    jobs(5)
+    loops.summarize(db, SETUP)
+    loops.sample(db, SETUP)
+    shown = rows(browser.get("/"))
+    assert list(shown) == ["default", "other"]
+    assert re.fullmatch(r"default as operator well 1 0 \d\d:\d\d UTC", shown["default"])
+    assert shown["other"] == "other as operator never counted not counted yet 1 broker run"
+    db.execute("update taskqueue.summary set counted_at = now() - interval '1 day'")
+    assert "not counted now 1 0" in rows(browser.get("/"))["default"]
+
+
+def test_a_setup_whose_alert_fires_says_so(browser: httpx.Client, db: Db) -> None:
+    for setup in (SETUP, "other"):
+        db.execute("select resource.require_setup(%s)", [setup])
+    alert = """insert into alert.alert (setup, rule, labels, severity, summary, value, since, fired_at, ended_at)
+               values ('other', 'r', %s, 'critical', 'a site fails', 1, now(), now(), %s)"""
+    for site, ended in (("A", None), ("B", None), ("C", "now")):
+        db.execute(alert, [Jsonb({"site": site}), ended])
+    shown = rows(browser.get("/"))
+    assert "2 alerts" in shown["other"] and "alert" not in shown["default"]
+
+
+def test_one_setup_is_opened_at_once(browser: httpx.Client, db: Db) -> None:
+    db.execute("select resource.require_setup(%s)", [SETUP])
+    found = browser.get("/")
+    assert (found.status_code, found.headers["Location"]) == (303, f"/setups/{SETUP}")
+    assert browser.get(f"/setups/{SETUP}").status_code == 200
+
+
+def test_a_submitter_sees_no_figures_of_others(browser: httpx.Client, db: Db, jobs: Jobs) -> None:
+    """Figures are read with the role of the person, and a name is shown as text."""
+    jobs(5)
+    Calls(db, "<b>x</b>").insert(1)
+    db.execute("update resource.browser_session set kind = 'agent'")
+    page = browser.get("/")
+    assert "<b>x</b>" not in page.text and "&lt;b&gt;x&lt;/b&gt;" in page.text
+    assert rows(page)["default"] == "default as agent"
