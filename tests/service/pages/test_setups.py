@@ -43,10 +43,10 @@ def test_setups_show_what_was_counted_and_what_was_not(browser: httpx.Client, db
     loops.sample(db, SETUP)
     shown = rows(browser.get("/"))
     assert list(shown) == ["default", "other"]
-    assert re.fullmatch(r"default as operator well 1 0 \d\d:\d\d UTC", shown["default"])
+    assert re.fullmatch(r"default as operator well 5 0 \d\d:\d\d UTC", shown["default"])
     assert shown["other"] == "other as operator never counted not counted yet 1 broker run"
     db.execute("update taskqueue.summary set counted_at = now() - interval '1 day'")
-    assert "not counted now 1 0" in rows(browser.get("/"))["default"]
+    assert "not counted now 5 0" in rows(browser.get("/"))["default"]
 
 
 def test_a_setup_whose_alert_fires_says_so(browser: httpx.Client, db: Db) -> None:
