@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(invoke_without_command=True)
 _LOADED = 20_000  # jobs loaded per second
 _OTHER = 15  # seconds for the start, the brokerage and the proof
-_SECONDS, _SECONDS_OPEN = 10.0, 30.0  # of JobAgents by default; with a page, which refreshes every five seconds
+_SECONDS, _SECONDS_OPEN = 10.0, 20.0  # of JobAgents by default; with a page, which refreshes every five seconds
 _QUEUES, _TASKS, _USER_TASKS = 100, 200, 60
 
 
@@ -31,7 +31,7 @@ def demo(
     jobs: Annotated[int, typer.Option(min=1, help="Jobs to insert; LHCb had 871,973 waiting.")] = 100_000,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0.1, help="Seconds for which the JobAgents ask for jobs: by default 10, with --open 30."),
+        typer.Option(min=0.1, help="Seconds for which the JobAgents ask for jobs: by default 10, with --open 20."),
     ] = None,
     agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents that ask at the same time.")] = 8,
     seed: Annotated[
