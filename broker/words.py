@@ -19,13 +19,14 @@ SITES: Mapping[str, str] = {"online": "works", "limited": "at its limit"}
 """The states of sites, as they are read where they are not the words."""
 
 _OF_BADGE = {
-    "ok": "finished done online ok sent works active",
-    "run": "running leased matched starting ready scouting scouted prepared merging transferring assigned activated",
+    "ok": "finished done online ok sent works active passed staged candidates resolved",
+    "run": "running leased matched starting ready scouting scouted prepared merging transferring assigned activated"
+           " holding finishing topreprocess preprocessing staging toretry toincexec toreassign rerefine requested placed",
     "idle": "waiting unknown overtaken cancelled closed released ended defined idle registered assigning info named"
-            " watched",
+            " watched aborting",
     "warn": "limited stopped no_resource_seen too_large misconfigured input_missing no_queue_accepts throttled"
-            " pending advice warning brokeroff test standby exhausted late asked",
-    "bad": "failed expired aborted broken critical problem offline refused dead",
+            " pending advice warning brokeroff test standby exhausted late asked unschedulable",
+    "bad": "failed expired aborted broken tobroken error critical firing problem offline refused dead",
     "hold": "held paused",
 }  # fmt: skip
 BADGES: Mapping[str, str] = {word: badge for badge, words in _OF_BADGE.items() for word in words.split()}

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import msgspec
 
 from broker.service.endpoint import Call
-from broker.service.pages.frame import address, table
+from broker.service.pages.frame import BREAKING, address, table
+from broker.service.pages.words import sentence
 
 _ALERTS: LiteralString = """
     select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at,
@@ -29,18 +30,19 @@ _TARGETS: LiteralString = """
     select t.target, t.enabled, t.kind, t.address, t.least_severity, t.repeat_after, t.last_sent_at, t.unsent, t.error
       from alert.target_now t where t.setup = %s order by t.target
 """
-_STOPPED = "site_stopped"
+_STATES = dict.fromkeys(BREAKING, "broken") | {"site_stopped": "stopped"}
 _NO_SITES = ("other", "(any site)")
 """The name of the sum of further sites."""
 
 
 async def firing(call: Call) -> list[dict[str, Any]]:
-    """At most 200 firing alerts, the most severe first, each with its site and the page of its subject."""
+    """At most 200 firing alerts, the most severe first, each with its words, its site and the page of its subject."""
     rows = await table(call, _ALERTS, call.setup, ["firing"])
     for row in rows:
         labels = msgspec.json.decode(row["labels"])
-        row |= {"site": labels.get("site"), "page": _page(row["figure"], labels)}
-        row["state"] = row["severity"] if not row["site"] else "stopped" if row["rule"] == _STOPPED else "broken"
+        title = sentence(row["summary"], next(iter(labels.values()), None)).removesuffix(".")
+        row |= {"title": title, "site": labels.get("site"), "page": _page(row["figure"], labels)}
+        row["state"] = _STATES.get(row["rule"], row["severity"]) if row["site"] else row["severity"]
     return sorted(rows, key=lambda row: (row["severity"] != "critical", row["state"] != "broken"))
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from broker.service.pages.words import number as shown_number
+from broker.words import REASONS
 
 LINES = 7  # lines drawn separately; all others are one more line
 WIDTH, HEIGHT = 1000, 100  # units of the drawing, which is stretched to the place there is
@@ -107,10 +108,11 @@ class Chart:
 
 
 def chart(
-    title: str, unit: str, found: Sampled | None, percent: bool = False, *, stacked: bool = False
+    title: str, unit: str, found: Sampled | None, percent: bool = False, *, by: str | None = None, stacked: bool = False
 ) -> Chart | None:
-    """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions.
-    stacked: the lines are parts of a whole, and lie on each other.
+    """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions. by:
+    the label that tells lines apart; reasons are shown in words. stacked: the lines are parts of a whole, and lie on
+    each other.
     """
     if found is None:
         return None
@@ -126,10 +128,11 @@ def chart(
     drawn = [[HEIGHT - HEIGHT * value / top for value in of] for of in heights]
     floors = [[float(HEIGHT)] * len(places), *drawn[:-1]] if stacked else [[float(HEIGHT)] * len(places)] * len(drawn)
     with_area = stacked or len(together) == 1
+    words = REASONS if by == "reason" else {}
     ends = _spread([(of[-1] + (floor[-1] if stacked else of[-1])) / 2 for of, floor in zip(drawn, floors, strict=True)])
     lines = [
         Line(
-            one.label or title, colours[one.label], _path(places, centres, of),
+            words.get(one.label, one.label) or title, colours[one.label], _path(places, centres, of),
             _area(places, centres, of, floor) if with_area else "", at,
             one.values[0], one.values[-1], sum(one.values) / len(one.values), one.most,
         )

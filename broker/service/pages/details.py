@@ -136,6 +136,8 @@ _HEALTH_AT: LiteralString = """
      where h.setup = %s and coalesce(u.site, h.site) = %s and h.score > 0
      order by h.score desc, h.host limit 10
 """
+TROUBLE = ("broken", "stopped")
+"""States of sites that alerts name, the worst first."""
 _QUARANTINES = 50
 """Maximal number of quarantines on the page of a site."""
 _CHARTS_OF_SITE = (
@@ -220,13 +222,14 @@ def with_trouble(rows: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]]
     """
     of_site: dict[str, Mapping[str, Any]] = {}
     for alert in alerts:  # the worst first
-        of_site.setdefault(alert["site"], alert)
+        if alert["state"] in TROUBLE:
+            of_site.setdefault(alert["site"], alert)
     for row in rows:
         ended = (row["failed"] or 0) + (row["finished"] or 0)
         row["failed_part"] = (row["failed"] or 0) / ended if ended else None
         row["alert"] = of_site.get(row["site"])
         row["state"] = state_of(row, row["alert"])
-    order = ("broken", "stopped", "limited", "online", "idle")
+    order = (*TROUBLE, "limited", "online", "idle")
     return sorted(rows, key=lambda row: (order.index(row["state"]), -(row["failed_part"] or 0), row["site"]))
 
 
@@ -265,10 +268,14 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
     if not known["is_queue"]:
         known["waiting"] += sum(row["jobs"] for row in waiting)
     of_site = [row for row in alerts if row["site"] == name]
+    worst = next((row for row in of_site if row["state"] in TROUBLE), None)
     return "site", {
-        "alerts": of_site, "state": state_of(known, of_site[0] if of_site else None), "ended": ended(sampled[0]),
+        "alerts": sorted(of_site, key=lambda row: row is not worst), "state": state_of(known, worst), "ended": ended(sampled[0]),
         "site": known, "since": since, "spans": list(SPANS),
-        "charts": [chart(title, unit, of) for (title, unit, *_), of in zip(_CHARTS_OF_SITE, sampled, strict=True)],
+        "charts": [
+            chart(title, unit, of, by=by)
+            for (title, unit, _, by), of in zip(_CHARTS_OF_SITE, sampled, strict=True)
+        ],
         "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
         "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
         "health": health,

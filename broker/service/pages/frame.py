@@ -20,7 +20,7 @@ from broker.service.endpoint import Adapter, Call, Endpoint
 from broker.service.login.session import session_of
 from broker.service.pages.charts import Sampled, Series
 from broker.service.pages.done import done
-from broker.service.pages.words import moment, refusal
+from broker.service.pages.words import moment, refusal, sentence
 from broker.service.problems import Problem, of_error
 
 BASE = "/setups/{setup}"
@@ -53,11 +53,12 @@ _OVER: LiteralString = """
 FRESHNESS: LiteralString = """
     select f.is_sampled, f.figures_end, f.is_counted, f.counted_at from history.freshness f where f.setup = %s
 """
-# The alert of a stopped or failing site names the site.
+BREAKING = ("site_fails_jobs", "site_loses_jobs", "site_breaks_jobs", "site_fails_hosts")
+"""The rules of the program whose alert says that a site is broken."""
 _COUNTS: LiteralString = """
     select (select count(*) from brokerage.task_reason t
              where t.setup = %s and t.reason not in ('waiting', 'throttled', 'held')) as tasks,
-           count(distinct a.labels ->> 'site') filter (where a.labels ->> 'site' not in ('other', '(any site)')),
+           count(distinct a.labels ->> 'site') filter (where a.rule = any (%s) and a.labels ->> 'site' <> 'other'),
            count(*)
       from alert.alert_now a where a.setup = %s and a.state = 'firing'
 """
@@ -139,7 +140,7 @@ async def refused(call: Call, path: str, problem: Problem) -> Response:
         raise problem
     names = {one: name for _, of in GROUPS for one, name in of}
     values = {
-        "title": refusal(problem.status), "detail": problem.detail, "hint": problem.hint,
+        "title": refusal(problem.status), "detail": sentence(problem.detail, problem.more.get("key")), "hint": problem.hint,
         "listed": names.get(_listed(path), "Overview"),
     }  # fmt: skip
     return await framed(call, path, "refused", values, problem.status)
@@ -155,12 +156,12 @@ async def _counts(call: Call) -> dict[str, Count]:
     """Numbers beside pages of the navigation, kept for ten seconds."""
     kept, now = call.worker.navigation, time.monotonic()
     found = kept.get(call.setup)
-    if found is None or found[0] < now:
+    if found is None or found[0] + _COUNTED_FOR < now:
         if len(kept) >= _SETUPS_KEPT:
             kept.clear()
-        [(tasks, sites, alerts)] = await call.rows(_COUNTS, call.setup, call.setup)
-        found = kept[call.setup] = (now + _COUNTED_FOR, {
-            "/tasks": Count(tasks, "warn", "stuck"), "/sites": Count(sites, "bad", "with an alert"),
+        [(tasks, sites, alerts)] = await call.rows(_COUNTS, call.setup, list(BREAKING), call.setup)
+        found = kept[call.setup] = (now, {
+            "/tasks": Count(tasks, "warn", "stuck"), "/sites": Count(sites, "bad", "broken"),
             "/alerts": Count(alerts, "bad", "firing"),
         })  # fmt: skip
     return found[1]

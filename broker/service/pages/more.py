@@ -70,10 +70,9 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     charts = []
     for name, found in zip(names, sampled, strict=True):
         of = figures[name]
-        title = f"{of['title']}, by {label(by_label[name])}"
-        charts.append(
-            (name, chart(title, of["unit"], found, of["unit"] == "fraction", stacked=by_label[name] == "reason"))
-        )
+        title, way = f"{of['title']}, by {label(by_label[name])}", by_label[name]
+        of_parts = of["unit"] == "fraction"
+        charts.append((name, chart(title, of["unit"], found, of_parts, by=way, stacked=way == "reason")))
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,
         "subjects": subjects, "about": about,

@@ -98,7 +98,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "sparks": {name: spark(of, number) for name, of, number in (
             ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1))},
         "charts": [
-            (figure, chart(title, unit, of, stacked=by == "reason"))
+            (figure, chart(title, unit, of, by=by, stacked=by == "reason"))
             for (title, unit, figure, by), of in zip(_CHARTS[:3], sampled, strict=False)
         ],
     }  # fmt: skip

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from broker.service.pages.words import badge, shown, when
+from broker.service.pages.words import badge, reason, shown, when
 from broker.visible import visible
 from broker.words import BADGES
 
@@ -50,7 +50,8 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
         parts.append("<tr>\n")
         for name, link, leads in columns:
             value = row[name]
-            text = badge(value) if name in _BADGED and value in BADGES else cell(value, link, base)
+            is_badge = name in _BADGED and value in BADGES
+            text = badge(value, reason(value) if name == "reason" else None) if is_badge else cell(value, link, base)
             if name == first:
                 parts.append(f'<th scope="row">{text}</th>\n')
             else:

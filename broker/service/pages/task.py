@@ -149,7 +149,9 @@ def sentence_of(task: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> s
     noun = "nucleus" if task["algorithm"] == "production_task" else "queue"
     parts = []
     if never:
-        parts.append(f"{_count(sum(len(names) for _, names in never), noun)} never {_were(never)} ({never[0][0]})")
+        out = sum(len(names) for _, names in never)
+        were = "was never a candidate" if out == 1 else "were never candidates"
+        parts.append(f"{_count(out, noun)} {were} ({never[0][0]})")
     by_rule = Counter(row["rule"] for row in rejected).most_common(2)
     said = [f"{number} by {rule}{_example(rejected, rule)}" for rule, number in by_rule]
     left = len(rejected) - sum(number for _, number in by_rule)
@@ -159,10 +161,6 @@ def sentence_of(task: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> s
         f"{' and ' if len(said) > 1 else ''}{said[-1]} {'is' if len(rejected) == 1 else 'are'} rejected"
     )
     return "; ".join(parts)
-
-
-def _were(never: Sequence[tuple[str, list[str]]]) -> str:
-    return "was a candidate" if sum(len(names) for _, names in never) == 1 else "were candidates"
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from broker.visible import visible
 from broker.words import BADGES, REASONS, span
 
-_AT_END = 14  # characters of a name at the end of a line of a chart
+_AT_END = 17  # characters of a name at the end of a line of a chart
 _LABELS = {"owner_group": "group", "gshare": "share", "grid_ce": "CE"}
 
 
@@ -34,10 +34,10 @@ def when(value: datetime | None) -> Markup:
 
 
 def badge(word: str | None, words: str | None = None) -> Markup:
-    """A status or a reason as a badge, whose title is the word of the data. words: the text in place of the usual."""
+    """A status or a reason as a badge. words: the text in place of the word of the data, which is then the title."""
     if not word:
         return Markup()
-    text = visible(words or REASONS.get(word, word))
+    text = visible(words or word)
     title = Markup("") if text == word else Markup(' title="{}"').format(visible(word))
     return Markup('<span class="badge{}"{}>{}</span>').format(
         Markup(f" {BADGES[word]}" if word in BADGES else ""), title, text
@@ -51,8 +51,7 @@ def reason(word: str) -> str:
 
 def at_end(name: str) -> str:
     """A name at the end of a line of a chart."""
-    text = REASONS.get(name, name)
-    return text if len(text) <= _AT_END else f"{text[: _AT_END - 1]}…"
+    return name if len(name) <= _AT_END else f"{name[: _AT_END - 1]}…"
 
 
 def label(name: str) -> str:
@@ -60,10 +59,12 @@ def label(name: str) -> str:
     return _LABELS.get(name, name.replace("_", " "))
 
 
-def sentence(text: str) -> str:
-    """A text with a capital letter and a full stop."""
+def sentence(text: str, name: str | None = None) -> str:
+    """A text with a capital letter and a full stop; empty if there is none. name: a name of the data, which keeps its
+    letters where it begins the text."""
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+    first = text[:1] if name and text.startswith(f"{name} ") else text[:1].upper()
+    return first + text[1:] + ("" if text.endswith((".", "?", "!")) or not text else ".")
 
 
 def refusal(status: int) -> str:

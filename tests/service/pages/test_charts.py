@@ -1,6 +1,9 @@
-"""Lines over time: gaps, scales, and too many lines."""
+"""Lines over time: gaps, scales, too many lines, areas, names at the ends of lines, and sparks."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -20,7 +23,7 @@ def sampled(values: dict[str, dict[int, float]]) -> charts.Sampled:
     return charts.Sampled(NOON, MINUTE, spans, [1] * len(spans), series)
 
 
-def drawn_from(values: dict[str, dict[int, float]], unit: str = "jobs", **how: bool) -> charts.Chart:
+def drawn_from(values: dict[str, dict[int, float]], unit: str = "jobs", **how: Any) -> charts.Chart:
     """The chart of these values."""
     drawn = charts.chart("x", unit, sampled(values), **how)
     assert drawn is not None
@@ -41,7 +44,8 @@ def test_a_chart_begins_with_the_first_span_that_was_sampled() -> None:
     drawn = drawn_from({"a": {3: 1, 4: 2}})
     assert (drawn.begin, drawn.end) == (NOON + 3 * MINUTE, NOON + 5 * MINUTE)
     assert drawn.lines[0].path.startswith("M")
-    assert drawn.steps[0].left == drawn.frame[0]
+    assert drawn.steps[0].left == 0
+    assert drawn.gaps == []
 
 
 def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
@@ -50,18 +54,17 @@ def test_the_pointer_shows_the_values_of_each_span_that_was_sampled() -> None:
         "2026-03-28 12:00 to 12:01 UTC\na: 1\nb: 0", "2026-03-28 12:01 to 12:02 UTC\na: 2,000\nb: 0.5",
         "2026-03-28 12:04 to 12:05 UTC\na: 3\nb: 0",
     ]  # fmt: skip
-    left, _, right, _ = drawn.frame
-    wide = (right - left) / 5
-    assert [step.left for step in drawn.steps] == pytest.approx([left, left + wide, left + 4 * wide], abs=0.1)
+    wide = charts.WIDTH / 5
+    assert [step.left for step in drawn.steps] == pytest.approx([0, wide, 4 * wide], abs=0.1)
     assert [step.width for step in drawn.steps] == pytest.approx([wide] * 3, abs=0.1)
 
 
-@pytest.mark.parametrize(("spans", "steps", "together"), [(100, 100, 1), (101, 51, 2), (160, 80, 2), (201, 67, 3)])
+@pytest.mark.parametrize(("spans", "steps", "together"), [(60, 60, 1), (61, 31, 2), (160, 54, 3), (201, 51, 4)])
 def test_many_spans_are_shown_together(spans: int, steps: int, together: int) -> None:
     drawn = drawn_from({"a": {n: float(n) for n in range(spans)}})
     assert len(drawn.steps) == steps
     assert drawn.steps[0].words.endswith(f"to 12:0{together} UTC\na: {words.number(sum(range(together)) / together)}")
-    assert drawn.steps[-1].left + drawn.steps[-1].width == pytest.approx(drawn.frame[2], abs=0.1)
+    assert drawn.steps[-1].left + drawn.steps[-1].width == pytest.approx(charts.WIDTH, abs=0.1)
 
 
 def test_long_names_under_the_pointer_keep_their_begin_and_their_end() -> None:
@@ -110,8 +113,7 @@ def test_fractions_are_shown_in_percent() -> None:
 )  # fmt: skip
 def test_the_scale_has_round_numbers(largest: float, levels: list[str]) -> None:
     drawn = drawn_from({"a": {0: largest}})
-    assert [text for _, text in drawn.levels] == levels
-    assert drawn.levels[-1][0] == drawn.frame[1]
+    assert drawn.levels == levels
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 60, 360, 1440, 10_080, 43_200, 525_600, 5_256_000])
@@ -119,7 +121,80 @@ def test_the_times_of_the_axis_are_within_the_frame(minutes: int) -> None:
     drawn = drawn_from({"a": {0: 1, minutes - 1: 1}})
     assert len(drawn.times) <= 6
     assert minutes < 3 or drawn.times
-    assert all(drawn.frame[0] <= x <= drawn.frame[2] for x, _ in drawn.times)
+    assert all(0 <= place <= 100 for place, *_ in drawn.times)
+    at_edge = {side: [place for place, _, of in drawn.times if of == side] for side in ("first", "", "last")}
+    assert all(place < 6 for place in at_edge["first"]) and all(place > 94 for place in at_edge["last"])
+    assert all(6 <= place <= 94 for place in at_edge[""])
+
+
+def numbers(path: str) -> list[list[tuple[float, float]]]:
+    """The points of each part of a path."""
+    return [[(float(x), float(y)) for x, y in re.findall(r"([\d.-]+) ([\d.-]+)", part)] for part in path.split("M")[1:]]
+
+
+def test_a_gap_is_drawn_where_nothing_was_sampled_and_is_never_bridged() -> None:
+    drawn = drawn_from({"a": {0: 1, 1: 2, 5: 3, 9: 1}, "b": {1: 1}})
+    assert [(gap.left, gap.width) for gap in drawn.gaps] == [(200, 300), (600, 300)]
+    assert {gap.words for gap in drawn.gaps} == {"nothing was sampled"}
+    inside = [x for line in drawn.lines for part in numbers(line.path) for x, _ in part]
+    assert not [x for x in inside for gap in drawn.gaps if gap.left < x < gap.left + gap.width]
+
+
+def test_names_at_the_ends_of_lines_are_apart_and_in_the_order_of_the_lines() -> None:
+    for values in ([5.0] * 8, [100.0, 1, 1, 1, 1, 1, 0, 0], [8.0, 7, 6, 5, 4, 3, 2, 1], [0.0, 0], [3.0]):
+        drawn = drawn_from({f"g{n}": {0: value, 1: value} for n, value in enumerate(values)})
+        ends = sorted(line.end for line in drawn.lines)
+        least = 100 * charts._APART / charts._HIGH
+        assert all(after - before > least - 0.2 for before, after in pairwise(ends)), ends
+        assert ends[-1] <= 100 and (len(values) > 7 or ends[0] >= 0)
+        by_value = sorted(drawn.lines, key=lambda line: -line.last)
+        for above, below in pairwise(by_value):
+            assert above.last == below.last or above.end < below.end
+
+
+def test_parts_of_a_whole_are_stacked() -> None:
+    """The upper side of each area is the lower side of the next one, and the highest is the sum."""
+    values = {"a": {0: 4.0, 1: 2}, "b": {0: 3.0, 1: 1}, "c": {0: 1.0, 1: 1}}
+    drawn = drawn_from(values, stacked=True)
+    assert drawn.is_stacked and drawn.levels[-1] == "8"
+    floor = [(250.0, 100.0), (750.0, 100.0)]
+    for line in drawn.lines:
+        [area] = numbers(line.area)
+        [path] = numbers(line.path)
+        assert area[:2] == path and area[2:] == floor[::-1]
+        floor = path
+    assert [y for _, y in floor] == [0, 50]
+    assert [(line.label, line.first, line.last) for line in drawn.lines] == [("a", 4, 2), ("b", 3, 1), ("c", 1, 1)]
+    assert drawn.steps[0].words.endswith("a: 4\nb: 3\nc: 1")
+    assert [bool(line.area) for line in drawn_from(values).lines] == [False] * 3
+    assert drawn_from({"a": {0: 1, 1: 2}}).lines[0].area
+
+
+def test_a_spark_is_the_sum_of_all_lines() -> None:
+    one = charts.spark(sampled({"a": {0: 1, 1: 2, 4: 3}, "b": {0: 1, 1: 0, 4: 1}}), 3)
+    assert one is not None
+    assert (one.number, one.first, one.last, one.mean, one.most) == (3, 2, 4, 8 / 3, 4)
+    assert [len(part) for part in numbers(one.path)] == [2, 1]
+    points = [point for part in numbers(one.path) for point in part]
+    assert [x for x, _ in points] == [0, 25, 100]
+    assert all(0 <= y <= 30 for _, y in points) and points[2][1] < points[0][1] == points[1][1]
+    flat = charts.spark(sampled({"a": {0: 1000, 1: 1001}}))
+    assert flat is not None and numbers(flat.path)[0][0][1] < 28  # a small change is not drawn from top to bottom
+    assert charts.spark(None) is None
+    assert charts.spark(sampled({"a": {0: 1}})) is None
+
+
+def test_reasons_are_shown_in_words_and_other_labels_of_the_same_name_are_not() -> None:
+    values = {"waiting": {0: 2.0}, "limited": {0: 1.0}}
+    assert [line.label for line in drawn_from(values, by="reason").lines] == ["its turn", "at a limit"]
+    assert [line.label for line in drawn_from(values, by="stage").lines] == ["waiting", "limited"]
+    shown = drawn_from(values, by="reason")
+    assert shown.steps[0].words.endswith("its turn: 2\nat a limit: 1") and shown.words.startswith("its turn 2 at")
+
+
+def test_a_chart_says_in_words_what_it_draws() -> None:
+    drawn = drawn_from({"a": {0: 0.5, 1: 0.25}, "b": {0: 0, 1: 0.1}}, "fraction", percent=True)
+    assert drawn.words == "a 25 % at the end, 150 % at most; b 10 % at the end, 110 % at most"
 
 
 @pytest.mark.parametrize(

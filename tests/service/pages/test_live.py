@@ -12,7 +12,7 @@ from tests.service.pages.conftest import BASE, Tab, logged_in
 
 JOB = f"{BASE}/jobs/6000000000"
 Watch = Callable[..., "Watched"]
-STATUS = ".live [role=status]"
+STATUS = ".top [role=status]"
 
 
 class Watched:
@@ -71,7 +71,7 @@ def hold(q: Calls) -> None:
 def test_a_change_is_shown_without_a_reload(watched: Watch, filled: Calls) -> None:
     """The change is shown once, without a message to a screen reader; browser history and title stay the same."""
     one = watched(JOB)
-    assert one.page.get_by_role("button", name="Live: pause").is_visible()
+    assert one.page.get_by_role("button", name="Pause").is_visible()
     assert one.page.get_by_role("link", name="Resume").count() == 0
     before = one.page.evaluate("history.length")
     hold(filled)
@@ -110,17 +110,17 @@ def test_a_hidden_page_asks_for_nothing(watched: Watch, filled: Calls) -> None:
 def test_a_pause_is_remembered_by_the_browser(watched: Watch, filled: Calls) -> None:
     """The button is the last stop of the keyboard before the main part."""
     one = watched(JOB)
-    one.page.get_by_role("button", name="Live: pause").focus()
+    one.page.get_by_role("button", name="Pause").focus()
     one.page.keyboard.press("Enter")
     one.wait(60)
     assert one.asked == 0
     one.look(f"{BASE}/jobs").wait(60)
     assert one.asked == 0
-    one.page.get_by_role("button", name="Paused: go on").focus()
+    one.page.get_by_role("button", name="Go on").focus()
     one.page.keyboard.press("Space")
     one.wait(2)
     assert one.asked == 1
-    assert one.page.get_by_role("button", name="Live: pause").is_visible()
+    assert one.page.get_by_role("button", name="Pause").is_visible()
 
 
 def test_a_person_who_works_in_the_page_is_not_disturbed(watched: Watch, filled: Calls) -> None:
@@ -155,12 +155,13 @@ def test_scroll_positions_and_open_parts_are_kept(watched: Watch, filled: Calls)
         " and rejected > 3", SETUP,
     )  # fmt: skip
     one = watched(f"{BASE}/tasks/{task}", width=360)
-    one.page.locator("summary").click()
+    one.page.locator("details:has(.matrix) > summary").first.click()
     one.page.evaluate("document.activeElement.blur()")
-    one.page.evaluate("document.querySelector('.scroll').scrollLeft = 40; scrollTo(0, 300)")
-    places = "[document.querySelector('.scroll').scrollLeft, scrollY, document.querySelector('details').open]"
+    table, part = (f"document.querySelector('{one}:has(.matrix)')" for one in (".scroll", "details"))
+    one.page.evaluate(f"{table}.scrollLeft = 40; scrollTo(0, 300)")
+    places = f"[{table}.scrollLeft, scrollY, {part}.open]"
     before = one.page.evaluate(places)
-    assert before[1:] == [300, True]
+    assert before == [40, 300, True]
     filled.connection.execute("update workload.task set current_priority = 4321 where task_id = %s", [task])
     one.wait(15)
     assert one.page.get_by_text("4321").count() or one.page.get_by_text("4,321").count()
@@ -202,13 +203,13 @@ def test_a_lost_service_is_named_and_its_return_is_seen(chromium: Any, restarted
     name = f"pgbroker-{service.url.rpartition(':')[2]}"
     context.add_cookies([{"name": name, "value": logged_in(filled.connection, "operator"), "url": service.url}])
     one = Watched(context.new_page()).look(JOB)
-    assert one.page.get_by_role("heading", level=1).inner_text() == "Job 6000000000: waiting"
+    assert one.page.get_by_role("heading", level=1).inner_text().split() == ["Job", "6000000000", "waiting"]
     service.close()
     one.wait(8)
     words = one.page.locator(STATUS).inner_text()
     assert words.startswith("The service does not answer. The figures are from ")
     assert words.endswith(" UTC.")
-    assert one.page.get_by_role("heading", level=1).inner_text() == "Job 6000000000: waiting"
+    assert one.page.get_by_role("heading", level=1).inner_text().split() == ["Job", "6000000000", "waiting"]
     one.wait(20)
     assert one.page.locator(STATUS).inner_text() == words
     hold(filled)
@@ -228,7 +229,12 @@ def test_the_files_that_pages_ask_for_exist(service: Running, tab: Tab, filled: 
     page.goto(BASE)
     assert missing == []
     assert page.locator(".live").is_hidden()
-    for file, kind in (("live.js", "text/javascript"), ("favicon.svg", "image/svg+xml"), ("style.css", "text/css")):
+    for file, kind in (
+        ("live.js", "text/javascript"),
+        ("app.js", "text/javascript"),
+        ("favicon.svg", "image/svg+xml"),
+        ("style.css", "text/css"),
+    ):
         answer = page.request.get(f"/pages/{file}")
         assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, kind)
         assert answer.headers["x-content-type-options"] == "nosniff"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from broker.service.pages.endpoints import ENDPOINTS
-from broker.service.pages.frame import BASE, OPERATORS_PAGES, PAGES
+from broker.service.pages.frame import BASE, GROUPS
 
 TEXT = (Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "pages.md").read_text(encoding="utf-8")
 
@@ -15,5 +15,5 @@ def test_the_documentation_names_each_page_and_no_other() -> None:
         for one in ENDPOINTS
     }
     named = set(re.findall(r"`(/(?!setups)[\w-]+(?:/NUMBER|/NAME)?)`", TEXT))
-    assert named | {"", "/queues/NAME", "/act"} == there
-    assert {path for path, _ in PAGES + OPERATORS_PAGES} <= there
+    assert named | {"", "/queues/NAME", "/act", "/NAME"} == there
+    assert {path for _, pages in GROUPS for path, _ in pages} <= there

@@ -3,17 +3,19 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
 from psycopg.types.json import Jsonb
 
+from broker.words import REASONS
 from tests.calls import Calls
 from tests.service.conftest import SETUP, Db, Running, Token, bearer
 from tests.service.pages.conftest import BASE, HOSTILE, Look
 
 VOID = {"meta", "link", "input", "br", "hr", "img", "line", "rect"}
+SCRIPTS = ("/pages/app.js", "/pages/live.js")
 PATHS = (
     "", "/task-queues", "/jobs", "/leases", "/failures", "/use", "/tasks", "/queues", "/sites",
     "/attributes", "/limits", "/quarantines", "/runs", "/instances", "/shares", "/history", "/what-if", "/alerts",
@@ -37,7 +39,7 @@ class Read(HTMLParser):
         given = dict(attrs)
         assert len(given) == len(attrs), (tag, attrs)
         assert tag not in ("style", "iframe", "object"), tag
-        assert tag != "script" or given == {"src": "/pages/live.js", "defer": None}, given
+        assert tag != "script" or (given.get("src") in SCRIPTS and given == {"src": given["src"], "defer": None}), given
         assert not [name for name in given if name == "style" or name.startswith("on")], (tag, attrs)
         if tag == "a":
             self.links.add(given["href"] or "")
@@ -109,18 +111,41 @@ def test_the_overview_shows_the_figures_of_the_views(look: Look, db: Db) -> None
         "select owner_group, reason, sum(jobs)::int from monitor.waiting_by_reason where setup = %s group by 1, 2",
         [SETUP],
     ).fetchall()
-    reasons = {reason for _, reason, _ in waiting}
+    reasons = {REASONS[reason]: reason for _, reason, _ in waiting}
     assert len(reasons) > 1
-    start = next(place for place, row in enumerate(page.rows) if row[0] == "Group" and set(row[1:]) == reasons)
+    start = next(place for place, row in enumerate(page.rows) if row[0] == "Group")
     end = next(place for place, row in enumerate(page.rows) if place > start and row[0] == "All")
     head, *rows = page.rows[start:end]
+    assert set(head[1:]) - {""} == {*reasons, "All"}
     shown = {
-        (row[0], reason): int(cell.replace(",", ""))
+        (row[0], reasons.get(words, words)): int(cell.replace(",", ""))
         for row in rows
-        for reason, cell in zip(head[1:], row[1:], strict=True)
+        for words, cell in zip(head[1:], row[1:], strict=True)
         if cell
     }
-    assert shown == {(group, reason): jobs for group, reason, jobs in waiting}
+    expected = {(group, reason): jobs for group, reason, jobs in waiting}
+    for group, _, jobs in waiting:
+        expected[group, "All"] = expected.get((group, "All"), 0) + jobs
+    assert shown == expected
+    every = {words: sum(jobs for _, reason, jobs in waiting if reason == of) for words, of in reasons.items()}
+    every["All"] = sum(every.values())
+    foot = dict(zip(head[1:], page.rows[end][1:], strict=True))
+    assert {words: int(foot[words].replace(",", "")) for words in every} == every
+
+
+def test_each_number_of_waiting_jobs_leads_to_their_task_queues(look: Look, db: Db) -> None:
+    """The link of a number leads to the TaskQueues whose jobs it counts."""
+    found = re.findall(r'href="[^"]*/task-queues\?(owner_group=[^"]*reason=[^"]*)">([\d,]+)</a>', look("").text)
+    assert len(found) > 1
+    for query, jobs in found:
+        of = dict(parse_qsl(unescape(query)))
+        [(group,)] = db.execute(
+            "select sum(jobs)::int from monitor.waiting_by_reason"
+            " where setup = %s and owner_group = %s and reason = %s",
+            [SETUP, of["owner_group"], of["reason"]],
+        ).fetchall()
+        assert group == int(jobs.replace(",", ""))
+        assert len(read(look("/task-queues", **of)).rows) > 1
 
 
 def test_names_chosen_by_users_are_escaped(look: Look) -> None:
@@ -153,7 +178,7 @@ def test_clauses_are_shown_in_words_and_escaped(look: Look, filled: Calls) -> No
         assert words in unescape(answer.text) and "{" not in unescape(answer.text).partition("<main")[2], path
         assert "<script>alert" not in answer.text
         [why] = [row for row in read(answer).rows if row[0] == "Clauses"]
-        assert why[-1] == f"no resource seen lately meets {words}"
+        assert why[3] == f"no resource seen lately meets {words}"
     answer = look("/attributes", site=HOSTILE)
     assert "<script>alert" not in answer.text
     rows = read(answer).rows[1:]
@@ -177,7 +202,7 @@ def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None
             page = read(answer)
             assert {row[1] for row in page.rows[1:]} == {"waiting"}
             seen += [int(row[0]) for row in page.rows[1:]]
-            following = re.search(r'<a href="([^"]*)" rel="next">', answer.text)
+            following = re.search(r'<a class="button" href="([^"]*)" rel="next">', answer.text)
             link = unescape(following[1]).removeprefix(BASE) if following else None
         assert seen == sorted(wanted, reverse=down)
 
@@ -185,13 +210,13 @@ def test_a_list_is_filtered_ordered_and_paged(look: Look, filled: Calls) -> None
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/jobs?colour=red", "there is no filter"),
+        ("/jobs?colour=red", "There is no filter"),
         ("/jobs?task_id=many", "task_id is &#39;many&#39;, which is no number"),
         ("/jobs?cursor=x", "it is none of this search"),
         ("/jobs?sort=colour", "there is no column"),
         ("?since=soon", "since is &#39;soon&#39;"),
-        ("/history?figure=jobs", "there is no figure"),
-        ("/history?figure=matches&by=site", "figure matches has no label"),
+        ("/history?figure=jobs", "There is no figure"),
+        ("/history?figure=matches&by=site", "Figure matches has no label"),
         ("/jobs/0", "job_id is 0"),
         ("/task-queues/0", "task_queue_id is 0"),
         ("/runs/0", "run_id is 0"),
@@ -246,20 +271,25 @@ def test_the_matrix_of_a_task_agrees_with_the_broker(look: Look, filled: Calls) 
     now = {
         queue: (verdict, {text.partition(": ")[0] for text in reasons or []} | ({rule} - {None}))
         for queue, verdict, rule, reasons in q.rows(
-            "select queue, verdict, rule, all_reasons from brokerage.explain(%s, %s) where queue is not null",
+            "select queue, verdict, case when verdict = 'not candidate' then coalesce(reason, rule) else rule end,"
+            " all_reasons from brokerage.explain(%s, %s) where queue is not null",
             SETUP,
             task,
         )
     }
-    assert marks(read(look(f"/tasks/{task}?now=1"))) == now
+    assert {verdict for verdict, _ in now.values()} > {"rejected"}
+    answer = look(f"/tasks/{task}?now=1")
+    assert marks(read(answer)) | never(answer.text) == now
     stored = {
         queue: (verdict, {rule} - {None})
         for queue, verdict, rule in q.rows(
-            "select queue, verdict, rule from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+            "select queue, verdict, case when verdict = 'not candidate' then coalesce(reason, rule) else rule end"
+            " from monitor.decision where setup = %s and run_id = %s and task_id = %s"
             " and queue is not null", SETUP, run, task,
         )
     }  # fmt: skip
-    assert marks(read(look(f"/tasks/{task}?run={run}"))) == stored
+    answer = look(f"/tasks/{task}?run={run}")
+    assert marks(read(answer)) | never(answer.text) == stored
 
 
 OF_FIGURES = ("", "/history", "/sites", "/sites/NORTH", "/shares", "/alerts", "/instances")
@@ -269,7 +299,7 @@ OTHERS = ("/jobs", "/health", "/settings", "/tasks", "/history?figure=x")
 
 def ended(look: Look) -> dict[str, list[tuple[str, str]]]:
     """The notes about outdated figures or counts, by page: the note, and the loop to run."""
-    words = re.compile(r'<p class="bad">(.*) \(<code>broker run (\w+)</code>\)\.</p>')
+    words = re.compile(r'<div class="banner warn"><p>(.*): <code>broker run (\w+)</code>\.</p></div>')
     return {path: words.findall(unescape(look(path).text)) for path in {*OF_FIGURES, *OF_COUNTS, *OTHERS}}
 
 
@@ -309,30 +339,58 @@ def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: C
         "select task_id, run_id from monitor.task where setup = %s and why like 'run %% found none for it; %%'"
         " order by task_id limit 1", SETUP,
     )  # fmt: skip
-    words = filled.value("select why from monitor.task where setup = %s and task_id = %s", SETUP, task)
+    rejected = filled.rows(
+        "select rule, count(*) from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+        " and verdict = 'rejected' and queue is not null group by rule order by 2 desc",
+        SETUP, run, task,
+    )  # fmt: skip
+    never = filled.value(
+        "select count(*) from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+        " and verdict = 'not candidate'", SETUP, run, task,
+    )  # fmt: skip
 
-    def facts() -> dict[str, str]:
-        return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", unescape(look(f"/tasks/{task}").text)))
+    def verdict() -> str:
+        [found] = re.findall(r'<section class="card verdict[^"]*">(.*?)</section>', look(f"/tasks/{task}").text, re.S)
+        return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", found)))
 
-    assert facts()["Why it waits"] == words
-    assert facts()["Next try"].startswith("from 20")
+    words = verdict()
+    assert f"{never} queues were never candidates" in words or never == 0
+    assert f"{sum(pairs for _, pairs in rejected)} queue" in words
+    assert all(f"{pairs} by {rule}" in words for rule, pairs in rejected[:1])
+    assert f"Run {run} said so at " in words
+    assert "Next try: from 20" in words
     assert "Tried again" not in look(f"/tasks/{task}").text + look(f"/runs/{run}").text
     assert "Next try" in [cell for row in read(look(f"/runs/{run}")).rows for cell in row]
     filled.connection.execute("update brokerage.task_state set retry_at = now() - interval '1 second'")
-    assert (facts()["Why it waits"], facts()["Next try"]) == (words, "the next run")
+    assert verdict() == re.sub(r"Next try: .*", "Next try: the next run. ", words)
 
 
 def marks(page: Read) -> dict[str, tuple[str, set[str]]]:
-    """Each queue with its verdict and the marked rules."""
-    start = next(place for place, row in enumerate(page.rows) if row[:2] == ["Queue", "Verdict"])
-    head, first = page.rows[start], page.rows[start].index("Weight") + 1
+    """Each queue of the matrix with its verdict and the marked rules."""
     found = {}
-    for row in page.rows[start + 1 :]:
-        if row[0] == "Rejected":
-            break
-        rules = {rule for rule, cell in zip(head[first:], row[first:], strict=True) if cell}
-        found[row[0]] = (re.sub(r" \d+$", "", row[1]), rules)
+    head: list[str] = []
+    for row in page.rows:
+        if row[:2] == ["Queues", "Verdict"]:
+            head = row
+        elif head and len(row) == len(head) and row[0] != "Rejected by":
+            first = head.index("Weight") + 1
+            rules = {rule for rule, cell in zip(head[first:-1], row[first:-1], strict=True) if cell[:1] in ("●", "○")}
+            found[row[0]] = (re.sub(r" \d+$", "", row[1]), rules)
     return found
+
+
+def never(text: str) -> dict[str, tuple[str, set[str]]]:
+    """The queues of the folded parts, which were never candidates, with what kept them out."""
+    return {
+        unescape(queue): ("not candidate", {unescape(why)} - {""})
+        for why, names in re.findall(
+            r'never (?:candidates|a candidate)<span class="quiet">([^<]*)</span></summary>'
+            r'<ul class="columns">(.*?)</ul>',
+            text,
+            re.S,
+        )
+        for queue in re.findall(r"<li>([^<]*)</li>", names)
+    }
 
 
 def test_a_person_without_a_session_logs_in_and_comes_back(service: Running) -> None:

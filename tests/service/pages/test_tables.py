@@ -41,17 +41,32 @@ def test_a_heading_is_aligned_as_its_column(values: list[object], expected: str)
 def test_the_rows_of_a_table_have_cells_in_the_order_of_columns() -> None:
     rows: tables.Rows = [{"site": "CERN", "jobs": 5, "not shown": 1}, {"site": None, "jobs": None, "not shown": 1}]
     assert tables.body(rows, {"site": "Site", "jobs": "Jobs"}, LINKS, "/b") == (
-        '<tr>\n<td><a href="/b/sites/CERN">CERN</a></td>\n<td class="n">5</td>\n</tr>\n'
-        "<tr>\n<td></td>\n<td></td>\n</tr>\n"
+        '<tr>\n<th scope="row"><a href="/b/sites/CERN">CERN</a></th>\n<td class="n">5</td>\n</tr>\n'
+        '<tr>\n<th scope="row"></th>\n<td></td>\n</tr>\n'
     )
 
 
 def test_marks_of_a_queue_have_the_reasons_of_rules_as_text() -> None:
     rejected = {"memory": '9 GB > "2" <b>', "walltime": ""}
     words = "9 GB &gt; &#34;2&#34; &lt;b&gt;"
-    assert tables.marks(["memory", "status", "walltime"], rejected, "memory") == (
-        f'<td class="mark first" title="{words}"><span aria-hidden="true">●</span>'
-        f'<span class="hidden">{words}</span></td>'
-        '<td class="mark"></td>'
-        '<td class="mark" title=""><span aria-hidden="true">○</span><span class="hidden">rejects</span></td>'
+    marks = (
+        f'<td class="mark first" title="{words}"><span aria-hidden="true">●</span><span class="sr">{words}</span></td>'
+        '%s<td class="mark also" title=""><span aria-hidden="true">○</span><span class="sr">rejects</span></td>'
     )
+    accepts = '<td class="mark pass"><span aria-hidden="true">✓</span><span class="sr">accepts</span></td>'
+    rules = ["memory", "status", "walltime"]
+    assert tables.marks(rules, rejected, "memory") == marks % accepts
+    assert tables.marks(rules, rejected, "memory", is_whole=False) == marks % '<td class="mark"></td>'
+
+
+def test_words_of_statuses_and_reasons_are_badges_and_other_words_are_not() -> None:
+    columns = {"job_id": "Job", "status": "Status", "reason": "Reason", "remark": "Remark"}
+    rows: tables.Rows = [
+        {"job_id": 1, "status": "failed", "reason": "limited", "remark": "failed"},
+        {"job_id": 2, "status": "<b>", "reason": None, "remark": None},
+    ]
+    assert tables.body(rows, columns, {}, "/b").splitlines() == [
+        "<tr>", '<th scope="row">1</th>', '<td><span class="badge bad">failed</span></td>',
+        '<td><span class="badge warn" title="limited">at a limit</span></td>', "<td>failed</td>", "</tr>",
+        "<tr>", '<th scope="row">2</th>', "<td>&lt;b&gt;</td>", "<td></td>", "<td></td>", "</tr>",
+    ]  # fmt: skip
