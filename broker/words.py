@@ -21,7 +21,8 @@ SITES: Mapping[str, str] = {"online": "works", "limited": "at its limit"}
 _OF_BADGE = {
     "ok": "finished done online ok sent works active passed staged candidates resolved",
     "run": "running leased matched starting ready scouting scouted prepared merging transferring assigned activated"
-           " holding finishing topreprocess preprocessing staging toretry toincexec toreassign rerefine requested placed",
+            " holding finishing topreprocess preprocessing staging toretry toincexec toreassign rerefine requested"
+            " placed",
     "idle": "waiting unknown overtaken cancelled closed released ended defined idle registered assigning info named"
             " watched aborting",
     "warn": "limited stopped no_resource_seen too_large misconfigured input_missing no_queue_accepts throttled"

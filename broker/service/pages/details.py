@@ -16,7 +16,7 @@ from broker.service import pages, searches
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import Sampled, chart
-from broker.service.pages.frame import SPANS, over, span_of, table
+from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 from broker.service.pages.job import failure, path, timeline
 from broker.service.problems import Problem
 
@@ -207,10 +207,12 @@ async def queue(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def sites(call: Call) -> tuple[str, dict[str, Any]]:
     """All sites, with the ends of the last hour, the worst first."""
-    found, alerts = await gather(table(call, SITES, *[call.setup] * 6), firing(call))
+    found, [fresh], alerts = await gather(
+        table(call, SITES, *[call.setup] * 6), table(call, FRESHNESS, call.setup), firing(call)
+    )
     rows = with_trouble(found, alerts)
     return "sites", {
-        "sites": rows, "states": Counter(row["state"] for row in rows),
+        "sites": rows, "fresh": fresh, "states": Counter(row["state"] for row in rows),
         "waiting": sum(row["waiting"] or 0 for row in rows), "running": sum(row["running"] or 0 for row in rows),
     }  # fmt: skip
 
@@ -255,10 +257,11 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
         table(call, _HOSTS_AT, setup, name),
         table(call, _QUARANTINES_AT, setup, name, _QUARANTINES + 1),
         table(call, _HEALTH_AT, setup, name),
+        table(call, FRESHNESS, setup),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
     found_of_all, sampled, alerts = await gather(tables, over_time, firing(call))
-    found, waiting, queues, limits, failures, hosts, quarantines, health = found_of_all
+    found, waiting, queues, limits, failures, hosts, quarantines, health, [fresh] = found_of_all
     if not found and (queue := await table(call, _SITE_OF_QUEUE, setup, name)):
         return pages.redirect(f"/setups/{quote(setup, safe='')}/sites/{quote(queue[0]['site'])}")
     known = one(found, "site", name)
@@ -270,15 +273,15 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
     of_site = [row for row in alerts if row["site"] == name]
     worst = next((row for row in of_site if row["state"] in TROUBLE), None)
     return "site", {
-        "alerts": sorted(of_site, key=lambda row: row is not worst), "state": state_of(known, worst), "ended": ended(sampled[0]),
-        "site": known, "since": since, "spans": list(SPANS),
+        "alerts": sorted(of_site, key=lambda row: row is not worst), "state": state_of(known, worst),
+        "ended": ended(sampled[0]), "site": known, "since": since, "spans": list(SPANS),
         "charts": [
             chart(title, unit, of, by=by)
             for (title, unit, _, by), of in zip(_CHARTS_OF_SITE, sampled, strict=True)
         ],
         "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
         "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
-        "health": health,
+        "health": health, "fresh": fresh,
     }  # fmt: skip
 
 

@@ -62,8 +62,8 @@ _COUNTS: LiteralString = """
            count(*)
       from alert.alert_now a where a.setup = %s and a.state = 'firing'
 """
-_COUNTED_FOR = 10.0  # seconds for which a worker keeps the counts of a setup
-_SETUPS_KEPT = 1000
+_COUNTED_FOR = 10.0  # seconds for which a worker keeps the numbers beside pages
+_MOST_KEPT = 1000
 FIGURES, COUNTS = "figures", "counts"
 """Content of a page that a loop of `broker run` updates: figures over time and alerts, or counts of waiting jobs."""
 
@@ -140,8 +140,8 @@ async def refused(call: Call, path: str, problem: Problem) -> Response:
         raise problem
     names = {one: name for _, of in GROUPS for one, name in of}
     values = {
-        "title": refusal(problem.status), "detail": sentence(problem.detail, problem.more.get("key")), "hint": problem.hint,
-        "listed": names.get(_listed(path), "Overview"),
+        "title": refusal(problem.status), "detail": sentence(problem.detail, problem.more.get("key")),
+        "hint": problem.hint, "listed": names.get(_listed(path), "Overview"),
     }  # fmt: skip
     return await framed(call, path, "refused", values, problem.status)
 
@@ -152,19 +152,26 @@ def _listed(path: str) -> str:
     return {"/configuration": "/settings"}.get(first, first)
 
 
-async def _counts(call: Call) -> dict[str, Count]:
-    """Numbers beside pages of the navigation, kept for ten seconds."""
-    kept, now = call.worker.navigation, time.monotonic()
-    found = kept.get(call.setup)
-    if found is None or found[0] + _COUNTED_FOR < now:
-        if len(kept) >= _SETUPS_KEPT:
-            kept.clear()
-        [(tasks, sites, alerts)] = await call.rows(_COUNTS, call.setup, list(BREAKING), call.setup)
-        found = kept[call.setup] = (now, {
-            "/tasks": Count(tasks, "warn", "stuck"), "/sites": Count(sites, "bad", "broken"),
-            "/alerts": Count(alerts, "bad", "firing"),
-        })  # fmt: skip
+async def kept(call: Call, key: tuple[object, ...], seconds: float, find: Callable[[], Awaitable[Any]]) -> Any:
+    """What a worker finds at most once within some seconds. key: what is found, and of what."""
+    found = call.worker.kept.get(key)
+    if found is None or found[0] + seconds < time.monotonic():
+        if len(call.worker.kept) >= _MOST_KEPT:
+            call.worker.kept.clear()
+        found = call.worker.kept[key] = (time.monotonic(), await find())
     return found[1]
+
+
+async def _counts(call: Call) -> dict[str, Count]:
+    """Numbers beside pages of the navigation."""
+    [(tasks, sites, alerts)] = await kept(
+        call, ("counts", call.setup), _COUNTED_FOR,
+        lambda: call.rows(_COUNTS, call.setup, list(BREAKING), call.setup),
+    )  # fmt: skip
+    return {
+        "/tasks": Count(tasks, "warn", "stuck"), "/sites": Count(sites, "bad", "broken"),
+        "/alerts": Count(alerts, "bad", "firing"),
+    }  # fmt: skip
 
 
 async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:

@@ -53,7 +53,8 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
             is_badge = name in _BADGED and value in BADGES
             text = badge(value, reason(value) if name == "reason" else None) if is_badge else cell(value, link, base)
             if name == first:
-                parts.append(f'<th scope="row">{text}</th>\n')
+                wide = ' class="words"' if isinstance(value, str) and len(value) > _WIDE else ""
+                parts.append(f'<th scope="row"{wide}>{text}</th>\n')
             else:
                 parts.append(f"<td{_side(() if value is None else (value,), leads)}>{text}</td>\n")
         parts.append("</tr>\n")

@@ -1,5 +1,6 @@
 """The page of a task: a matrix of queues and rules shows why its jobs go or do not go to a queue."""
 
+import re
 from asyncio import gather
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from broker.listed import JOB_STATUSES
 from broker.service import searches
 from broker.service.endpoint import Call
 from broker.service.pages.details import one
-from broker.service.pages.frame import table
+from broker.service.pages.frame import kept, table
 from broker.service.problems import Problem
 
 _REASONS: LiteralString = """
@@ -64,6 +65,8 @@ _COLOURS = {
     "closed": "closed", "held": "held", "throttled": "held",
 }  # fmt: skip
 """The class of the colour of a status."""
+_HELPS_FOR = 30.0  # seconds for which a worker keeps what would help a task, which decides the task again
+_CRITERION = re.compile(r"(^|: )-[\w-]+: ")
 QUEUES = 200
 """Maximal number of rows of the matrix."""
 
@@ -90,6 +93,12 @@ async def task(call: Call) -> tuple[str, dict[str, Any]]:
         obstacles = await table(call, _OBSTACLES, setup, number)
     elif shown:
         rows = await table(call, _STORED, setup, number, shown["run_id"])
+    if not now and known["reason"] == "no_queue_accepts" and known["jobs_left"]:
+        obstacles = await kept(
+            call, ("obstacles", setup, number), _HELPS_FOR, lambda: table(call, _OBSTACLES, setup, number)
+        )
+    for row in obstacles:
+        row["example"] = plain(row["example"] or "")
     places = [row for row in rows if row["queue"] is not None]
     queues = nearest([row for row in places if row["verdict"] != _NEVER], known["nucleus"])
     waits = known["reason"] if known["reason"] and known["jobs_left"] else None
@@ -205,7 +214,12 @@ def matrix(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _reasons(row: dict[str, Any]) -> dict[str, str]:
     """The mapping of a rule to the text of its rejection."""
-    found = {rule: words for rule, _, words in (text.partition(": ") for text in row.get("all_reasons") or ())}
+    found = {rule: plain(words) for rule, _, words in (text.partition(": ") for text in row.get("all_reasons") or ())}
     if row["rule"] and row["rule"] not in found:
-        found[row["rule"]] = row["reason"] or ""
+        found[row["rule"]] = plain(row["reason"] or "")
     return found
+
+
+def plain(text: str) -> str:
+    """The words of a rejection without the name of its criterion in PanDA's logs."""
+    return _CRITERION.sub(r"\1", text, count=1)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from broker import world
 from broker.laboratory import grid
 from broker.operate import loops
@@ -63,6 +65,13 @@ def _agents(q: Calls, sites: list[str]) -> None:
             insert(group, runs, 20, Sites=[site], JobTypes=["Now"])
             for match in q.match_jobs(runs, Site=site, JobType="Now")[: max(1, runs - 2)]:
                 q.call("report_job", match.job_id, match.attempt)
+    insert("simulation", 9, 20, Sites=[sites[0]], JobTypes=["Failing"])
+    for number, match in enumerate(q.match_jobs(9, Site=sites[0], JobType="Failing")):
+        error = {"source": "pilot", "code": 1099, "text": f"no answer from se1.{sites[0].lower()}.example.org"}
+        q.call("report_job", match.job_id, match.attempt)
+        q.set_clock(NOW - (19 - number) * MINUTE)
+        host = f"n{1 + number % 4}.example.org"
+        q.call("finish_job", match.job_id, match.attempt, "failed", Jsonb([error]), None, host)
     q.running_limit("JobType", "Merge", 0, sites[-1])
     for group, (_, _, waits) in _GROUPS.items():
         insert(group, waits // 20, 260, Tags=["GPU"])

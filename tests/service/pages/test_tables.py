@@ -46,6 +46,11 @@ def test_the_rows_of_a_table_have_cells_in_the_order_of_columns() -> None:
     )
 
 
+def test_a_long_text_that_names_a_row_is_wrapped() -> None:
+    assert '<th scope="row" class="words">' in tables.body([{"a": "x" * 61}], {"a": "A"}, {}, "")
+    assert '<th scope="row">' in tables.body([{"a": "x" * 60}], {"a": "A"}, {}, "")
+
+
 def test_marks_of_a_queue_have_the_reasons_of_rules_as_text() -> None:
     rejected = {"memory": '9 GB > "2" <b>', "walltime": ""}
     words = "9 GB &gt; &#34;2&#34; &lt;b&gt;"
