@@ -53,7 +53,8 @@ def run(
             "factory": True, "host": host, "port": port, **HTTP, "workers": settings.workers, "ssl_certfile": tls_cert,
             "ssl_keyfile": tls_key, "lifespan": "on", "access_log": False, "proxy_headers": False,
             "server_header": False, "timeout_keep_alive": _KEEP_ALIVE,
-            "timeout_graceful_shutdown": _LAST_ANSWERS, "backlog": _BACKLOG, "log_config": _logging(settings.log_format),
+            "timeout_graceful_shutdown": _LAST_ANSWERS, "backlog": _BACKLOG,
+            "log_config": _logging(settings.log_format),
         }  # fmt: skip
         if listening is None:
             uvicorn.run(_APP, **options)

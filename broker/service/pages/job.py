@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from broker.service.pages.words import number, span
-from broker.words import BADGES
+from broker.service.pages.words import number
+from broker.words import BADGES, span
 
 _MOST_STEPS = 7
 _TITLES = {

@@ -21,7 +21,7 @@ def test_a_page_shows_the_characters_of_a_name() -> None:
 
 
 def test_the_log_of_the_service_shows_the_characters_of_a_name() -> None:
-    configured = run._logging()
+    configured = run._logging("text")
     stream = io.StringIO()
     configured["handlers"]["default"] |= {"stream": stream}
     configured["loggers"] = {"tried": {"handlers": ["default"], "level": "INFO", "propagate": False}}

@@ -44,8 +44,9 @@ def demo(
 ) -> None:
     """Show both decisions at work, and prove that no job is lost.
 
-    They are which job a JobAgent gets, and which queue the jobs of a task go to. The TaskQueues are LHCb's, and JobAgents of its 60 sites ask for jobs; a synthetic grid has the tasks. The demo
-    proves that no job is lost, and explains a job and a task that wait.
+    They are which job a JobAgent gets, and which queue the jobs of a task go to. The TaskQueues are LHCb's, and
+    JobAgents of its 60 sites ask for jobs; a synthetic grid has the tasks. The demo explains a job and a task that
+    wait.
     """
     if context.invoked_subcommand:
         return
