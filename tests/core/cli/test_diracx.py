@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
+from broker.cli.shared import codes
 from tests.calls import Calls, Connection
 from tests.commands import Cli
 from tests.core.translate.test_diracx import JOBS, NODES, newer_job, newer_node
@@ -70,7 +71,7 @@ def test_a_version_of_a_document_keeps_the_digits_of_its_number(cli: Cli, calls:
                                         '"CPUTime": 5, "Attributes": {"glibc": {"min": 2.30}}}}')  # fmt: skip
     cli("submit", tmp_path / "jobs.json").refuses("not of the type version", "A version is a text")
     cli("match", "--resource", '{"CPUTime": 5, "Attributes": {"glibc": 2.30}}').refuses("glibc", "not a version")
-    assert cli("match", "--cpu-time", 5, "--attribute", "glibc=2.30").code == 2
+    assert cli("match", "--cpu-time", 5, "--attribute", "glibc=2.30").code == codes.NO_MATCH
 
 
 def test_a_fault_of_a_document_names_element_and_place(cli: Cli, calls: Calls, tmp_path: Path) -> None:

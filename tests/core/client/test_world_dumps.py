@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from broker import world
+from broker.errors import WrongState
 from tests.calls import Calls, Connection, refused
 from tests.core.lifecycle import grids
 
@@ -70,7 +71,7 @@ def test_the_status_of_a_loaded_job_follows_its_loaded_lease(db: Connection, cal
 def test_a_lease_of_a_job_that_brokerage_does_not_lease_is_refused(db: Connection, calls: Calls, status: str) -> None:
     dump = _dump(db)
     [job] = dump["jobs"]
-    with refused("PB005", f"job {job['id']} is {status} in brokerage"):
+    with pytest.raises(WrongState, match=f"leases: job {job['id']} is {status} in brokerage"):
         world.load(db, [{**dump, "jobs": [{**job, "status": status}]}], setup="copy")
 
 
