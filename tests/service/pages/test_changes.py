@@ -284,7 +284,7 @@ def test_a_profile_by_which_another_setup_decides_is_not_changed_on_a_page(opera
     assert re.search(r"Other setups that decide by it</dt>\s*<dd[^>]*>1<", form) and "secret" not in form
     for answer in (operator.ask("set-parameter", RULE, parameter="best", value="5"), operator.post(seen)):
         assert answer.status_code == 403, answer.text
-        assert "profile acme is shared: 1 other setup decides by it" in answer.text
+        assert "rofile acme is shared: 1 other setup decides by it" in answer.text
     assert q.value(PARAMETERS) == before
     assert changes(q) == []
 
