@@ -101,7 +101,9 @@ class Worker:
         self._ways: Collector[None, str, Service] = Collector(self._look_up, Bounds(_MOST, name=lambda _: object()))
         self._opening = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
-        self.kept: dict[tuple[object, ...], tuple[float, Any]] = {}  # what pages find seldom, and when it was found
+        self.kept: dict[
+            tuple[object, ...], tuple[float, Any]
+        ] = {}  # figures that pages read seldom, and when they were read
         self._stops = False
         self.metrics.watch(self._in_use, self._agents, self.own.reader)
 

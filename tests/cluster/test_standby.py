@@ -29,6 +29,7 @@ OF_THE_SERVER = "it is about the server itself: its settings, sessions and stati
 NOT_ROLLED_UP = "what taskqueue.maintain has not rolled up is in an unlogged table, which a standby does not have"
 THE_TIME = "it answers with the time of the server that is asked"
 DIFFERENT = {
+    "monitor.function_time": OF_THE_SERVER, "monitor.table_size": OF_THE_SERVER,
     "monitor.health": OF_THE_SERVER, "monitor.health_session": OF_THE_SERVER,
     "monitor.health_snapshot": OF_THE_SERVER, "monitor.health_standby": OF_THE_SERVER,
     "monitor.health_table": OF_THE_SERVER, "monitor.resource_seen": NOT_ROLLED_UP,

@@ -136,7 +136,7 @@ def test_a_given_dsn_is_the_login_of_the_service(serve: Serve, service_dsn: str,
 
 def test_lines_of_the_log_are_objects_with_the_id_of_each_request(serve: Serve, service_dsn: str, token: Token) -> None:
     """The id is that of the proxy, if it is one; a caller's words are data, and secrets are not there."""
-    shown = token("agent", "p\u202eilot")
+    shown = token("agent", "a pilot")
     program = serve("--log-format", "json", "--log-requests", "--dsn", service_dsn)
     ids = [{"X-Request-Id": "from-the-proxy-1"}, {"X-Request-Id": 'x"} {"y'}, {}]
     answers = [httpx.post(f"{program.url}{BASE}/match", json=WANTED, headers=bearer(shown) | one) for one in ids]

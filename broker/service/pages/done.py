@@ -1,4 +1,4 @@
-"""What was just done: after an act, the page of its thing says so by the recorded change, and offers the opposite."""
+"""The banner after an act: the page of the thing shows the recorded change, and offers the opposite act."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -56,14 +56,14 @@ class Undo:
 
 @dataclass(frozen=True)
 class Done:
-    """What a change did, and the opposite act, if there is one."""
+    """The words about a change, and the opposite act, if there is one."""
 
     words: str
     undo: Undo | None = None
 
 
 async def done(call: Call) -> dict[str, Any] | None:
-    """What the address says was done; None if it says nothing, or names no last change of the page's thing."""
+    """The change that the address names; None if it names none, or not the last change of the page's thing."""
     named = call.request.query_params.get("done", "")
     if named in NOTHING:
         return {"words": NOTHING[named], "change": None, "undo": None, "mine": False}

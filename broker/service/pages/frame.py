@@ -133,7 +133,7 @@ async def framed(call: Call, path: str, template: str, values: dict[str, Any], s
 
 
 async def _done(call: Call, is_operator: bool) -> dict[str, Any] | None:
-    """What the address says was just done. Only operators read changes."""
+    """The act that the address names. Only operators read changes."""
     return await done(call) if is_operator and "done" in call.request.query_params else None
 
 
@@ -156,7 +156,7 @@ def _listed(path: str) -> str:
 
 
 async def kept(call: Call, key: tuple[object, ...], seconds: float, find: Callable[[], Awaitable[Any]]) -> Any:
-    """What a worker finds at most once within some seconds. key: what is found, and of what."""
+    """A figure that a worker reads at most once within some seconds. key: the figure, and its setup or thing."""
     found = call.worker.kept.get(key)
     if found is None or found[0] + seconds < time.monotonic():
         if len(call.worker.kept) >= _MOST_KEPT:
@@ -166,7 +166,9 @@ async def kept(call: Call, key: tuple[object, ...], seconds: float, find: Callab
 
 
 async def _counts(call: Call) -> dict[str, Count]:
-    """Numbers beside pages of the navigation."""
+    """Numbers beside pages of the navigation, for those who may read alerts and tasks."""
+    if not call.caller.role.endswith(("operator", "viewer")):
+        return {}
     [(tasks,)] = await kept(call, ("stuck", call.setup), _STUCK_FOR, lambda: call.rows(_STUCK, call.setup))
     [(sites, alerts)] = await kept(
         call, ("alerts", call.setup), _COUNTED_FOR, lambda: call.rows(_ALERTS, list(BREAKING), call.setup)

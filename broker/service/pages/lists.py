@@ -20,7 +20,7 @@ from broker.world.shape import nearest
 KNOWN = 500
 """Maximal number of values that a field offers."""
 _ALWAYS = ("sort", "cursor", "done")
-"""What the address of each list may have beside its filters."""
+"""Keys that the address of each list may have beside its filters."""
 
 Choices = Mapping[str, Sequence[str]]
 

@@ -177,7 +177,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _example(rows: Sequence[Mapping[str, Any]], rule: str | None) -> str:
-    """What the rule says about the first queue that it rejects."""
+    """The words of the rule about the first queue that it rejects."""
     words = next((row["reason"] for row in rows if row["rule"] == rule and row["reason"]), "")
     return f" ({words})" if words else ""
 

@@ -68,7 +68,7 @@ def sentence(text: str, name: str | None = None) -> str:
 
 
 def refusal(status: int) -> str:
-    """What a refusal is about, as a heading."""
+    """The heading of a refusal."""
     return {404: "Not found", 403: "Not allowed", 409: "Not possible now", 422: "Not understood"}.get(
         status, HTTPStatus(status).phrase
     )

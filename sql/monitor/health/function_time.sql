@@ -1,4 +1,4 @@
--- `track_functions = pl` counts functions in PL/pgSQL; a match takes no longer with it (README.md, What is judged).
+-- `track_functions = pl` counts functions in PL/pgSQL; a match takes no longer with it.
 create or replace view monitor.function_time as
 select f.schemaname::text as schema, f.funcname::text as function, f.calls,
        round(f.total_time::numeric / f.calls, 3) as mean_ms, round(f.self_time::numeric / f.calls, 3) as self_ms,

@@ -419,7 +419,7 @@ def test_gpus_are_compared_as_the_code_of_panda_does(
     assert _gpu_problem(rows, gpu, seen[by_pilots:], seen[:by_pilots]) == expected
 
 
-# What a requirement on each property of a GPU says of queues where no GPU states the property.
+# The reason by a requirement on each property of a GPU, at queues where no GPU states the property.
 UNSTATED = [
     ("nvidia", "vendor", "no gpu of vendor nvidia was seen"), ("*-a100", "model", "no gpu of model a100 was seen"),
     ("*:model!=.*T4", "model", "a gpu other than .*T4 is wanted, and no gpu seen states its model"),

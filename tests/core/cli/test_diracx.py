@@ -109,7 +109,7 @@ def test_a_resource_may_be_in_a_file(cli: Cli, calls: Calls, tmp_path: Path) -> 
     for command in (["explain"], ["explain", 1], ["task-queues"], ["match"]):
         cli(*command, "--resource", f"@{file}", "--json")
     assert [row["state"] for row in cli("leases", "--json").json] == ["matched"]
-    assert cli("match", "--resource", "@-", stdin='{"CPUTime": 86400}').code == 2
+    assert cli("match", "--resource", "@-", stdin='{"CPUTime": 86400}').code == codes.NO_MATCH
     for text, fault in (("{", "is not JSON"), ("[1]", "is not a JSON object: [1]")):
         file.write_text(text)
         cli("match", "--resource", f"@{file}").refuses(f"error: --resource @{file} {fault}")

@@ -22,7 +22,7 @@ def test_reasons_are_not_known_before_they_are_found_out(q: Calls, cli: Cli) -> 
     assert "reason unknown: it is not found out yet; `broker summarize` finds it out" in listed.err
     assert [row["reason"] for row in cli("task-queues", "--json").json] == ["unknown"]
     cli("summarize")
-    assert "no_resource_seen: No resource that fits has asked lately." in cli("job", 1).out
+    assert "no resource asked: No resource that fits has asked lately." in cli("job", 1).out
     assert "not found out" not in cli("job", 1).out + cli("task-queues").err
 
 
@@ -46,10 +46,10 @@ def test_reasons_are_not_none_before_they_are_counted(q: Calls, cli: Cli, db: Co
     assert cli("reasons", "--json").json is None
     cli("summarize")
     counted = cli("reasons")
-    assert ("no_resource_seen" in counted.out, counted.err) == (True, "")
+    assert ("no resource asked" in counted.out, counted.err) == (True, "")
     db.execute("update taskqueue.summary set counted_at = counted_at - interval '1 hour'")
     old = cli("reasons")
-    assert "no_resource_seen" in old.out
+    assert "no resource asked" in old.out
     assert "the waiting jobs were last counted at " in old.err
 
 

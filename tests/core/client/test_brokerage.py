@@ -300,9 +300,9 @@ def test_what_if_takes_other_parameters_and_switches_rules_off(gridded: Connecti
     other = brokerage.what_if(gridded, "grid", {}, profile="panda2026", without=["memory"])
     assert other.differences != brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
     assert Calls(gridded).stored() == before
-    with pytest.raises(psycopg.Error, match="no rule 'memry' of production_job"):
+    with pytest.raises(BadRequest, match="no rule memry of production_job in profile documented"):
         brokerage.what_if(gridded, "grid", {}, without=["memry"])
-    with pytest.raises(psycopg.Error, match="parameter bet is 5, not known"):
+    with pytest.raises(BadRequest, match="parameter bet is 5, not known"):
         brokerage.what_if(gridded, "grid", {}, parameters={"top-10": {"bet": 5}})
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
+from broker.cli.shared import codes
 from tests.calls import Calls, Connection
 from tests.commands import Cli, commands
 from tests.core.monitor.conftest import Finding, look
@@ -199,7 +200,7 @@ def test_doctor_and_loops_show_who_leads(dsn: str, db: Connection, monkeypatch: 
     q = Calls(db)
     q.insert(1)
     printed = cli("doctor")
-    assert (printed.code, "no watchdog has run yet" in printed.out) == (1, True)
+    assert (printed.code, "no watchdog has run yet" in printed.out) == (codes.FOUND, True)
     lead(q, ME, "watchdog", "maintain", "classify", began=1, ended=0)
     found = {row["object"]: row["verdict"] for row in cli("doctor", "--json").json["findings"] if row["area"] == "loop"}
     assert found == {"watchdog": "ok", "maintain": "ok", "classify": "ok"}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.cli.shared import codes
 from broker.server import embedded
 
 Running = tuple["subprocess.Popen[str]", Path]
@@ -45,7 +46,7 @@ def test_a_server_that_stops_is_reported_once(running: Running) -> None:
     process, home = running
     embedded.down(home)
     _, printed = process.communicate(timeout=25)  # sooner than a pool gives up
-    assert process.returncode == 1
+    assert process.returncode == codes.NO_SERVER
     started, *said = printed.splitlines()
     assert started.startswith("the embedded server is started, ")
     assert [line.split(":")[0] for line in said] == ["error", "hint"], printed

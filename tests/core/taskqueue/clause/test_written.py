@@ -41,7 +41,7 @@ def c(q: Calls) -> Calls:
 
 
 def read(c: Calls, function: str, text: str) -> Any:
-    """What the function makes of requirements or a description; the code of its refusal."""
+    """The result of the function for requirements or a description, or the code of its refusal."""
     made = f"taskqueue.{function}(%s, %s{', null' if function == 'parsed_description_of' else ''})"
     shown = f"to_jsonb(({made}).offer)" if function == "parsed_description_of" else made
     try:
