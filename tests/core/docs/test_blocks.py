@@ -146,7 +146,9 @@ def errors_of(
     page: Page, dsn: str, folder: Path, warm: Path | None = None, exported: dict[str, str] | None = None
 ) -> Iterator[str]:
     """Load the worlds of a page and run its blocks; the errors of those that fail. exported: the variables of a shell
-    in which other pages ran before."""
+    in which other pages ran before. Only the output of a page that runs alone is compared, since TaskQueues are
+    numbered in their order."""
+    is_alone = warm is not None and exported is None
     exported = {} if exported is None else exported
     for name in page.directives("world"):
         _load(dsn, folder, WORLDS / f"{name}.json")
@@ -158,7 +160,7 @@ def errors_of(
             except AssertionError as error:
                 yield f"{page.name}: {error}"
             else:
-                printed = shown if block.kind == "sh" and warm else None  # alone in its database
+                printed = shown if block.kind == "sh" and is_alone else None
         elif (
             block.kind == "text" and printed is not None and compared(page) and block.not_run is None
             and (missing := not_printed(block.text, printed))
