@@ -93,6 +93,7 @@ class _Shared:
             self.close()
             self._service, self._of = Running(settings), database
             database.lasting.add("broker_service")
+        vars(self._service.app)["_worker"].kept.clear()  # figures of the test before
         return self._service
 
     def close(self) -> None:
