@@ -259,7 +259,7 @@ def retry(
 @app.command(rich_help_panel=PANEL)
 @tells(HOLD)
 def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Hold a waiting job, an owner or a TaskQueue. Of an owner, present and future jobs are held."""
+    """Hold a waiting job, an owner or a TaskQueue. Holding an owner holds the present and future jobs of the owner."""
     _set_held(kind, name, setup, held=True, as_json=as_json)
 
 

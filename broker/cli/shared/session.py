@@ -234,7 +234,7 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
 @contextmanager
 def session(setup: str | None = None) -> "Iterator[psycopg.Connection[Any]]":
     """An autocommit connection to that server. Raises NoSuchThing if a setup is given that does not exist. If none is
-    given, says if the command has made the setup that its option names."""
+    given, notes that the command has made the setup that its option names."""
     with connected(ready()) as connection:
         if setup is not None:
             require_setup(connection, setup)

@@ -218,7 +218,7 @@ async def sites(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 def with_trouble(rows: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sites with their state, the failed part of their ends, and the alert that says so; the worst first.
+    """Sites with their state and the failed part of their ends, the worst first.
 
     A site is broken or stopped if an alert of the kind fires, and at its limit if a limit is reached.
     """
@@ -229,8 +229,7 @@ def with_trouble(rows: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]]
     for row in rows:
         ended = (row["failed"] or 0) + (row["finished"] or 0)
         row["failed_part"] = (row["failed"] or 0) / ended if ended else None
-        row["alert"] = of_site.get(row["site"])
-        row["state"] = state_of(row, row["alert"])
+        row["state"] = state_of(row, of_site.get(row["site"]))
     order = (*TROUBLE, "limited", "online", "idle")
     return sorted(rows, key=lambda row: (order.index(row["state"]), -(row["failed_part"] or 0), row["site"]))
 

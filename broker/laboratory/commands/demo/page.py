@@ -70,7 +70,7 @@ def _relay(process: "subprocess.Popen[str]") -> None:
     """Print the address to open, and errors; the log of a service is nothing for a demo."""
     assert process.stderr is not None
     for line in process.stderr:
-        if "INFO:" not in line and line.strip():
+        if " INFO " not in line and line.strip():
             output.note(line.rstrip())
 
 
