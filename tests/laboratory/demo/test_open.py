@@ -55,11 +55,12 @@ def running(home: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def read_until(process: "subprocess.Popen[str]", words: str) -> str:
-    """The line of the output that has the words."""
+    """The line of the output that has the words. No line before is of the log of the page's service."""
     assert process.stdout
     seen = []
     for line in process.stdout:
         seen.append(line)
+        assert " INFO " not in line
         if words in line:
             return line
     raise AssertionError("".join(seen))
