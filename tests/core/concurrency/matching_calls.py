@@ -108,7 +108,7 @@ AGENTS = {
     "which definitions match": Call(
         lambda q, _: len(q.call_rows("matching_definitions", [1], Jsonb([{"CPUTime": 10**6}])))
     ),
-    "match with an attribute": Call(lambda q, _: q.match(Attributes={"level": 3}), asks=True),
+    "match with an attribute": Call(lambda q, _: q.match(OwnerGroup="alone", Attributes={"level": 3}), asks=True),
     "match again": Call(lambda q, s: q.match(s.facts["request"], **NODE, JobID=5) == s.facts["lease"]),
     "report": Call(lambda q, s: q.call_rows("report_job", 5, s.facts["attempt"])),
     "reports": _of_5("report_jobs"),
