@@ -32,12 +32,9 @@ _MANY_FAIL = 0.2  # failed part of the ended jobs from which a task is marked
 _FURTHEST = 1_000_000  # rows before those of a page
 # Tasks that have ended are left out, unless their status is asked for.
 _STUCK_FIRST: LiteralString = """
-    with reasons as materialized (
-      select r.task_id, r.reason, r.jobs_left from brokerage.task_reason r where r.setup = %s
-    )
     select t.task_id, count(*) over ()
       from monitor.task t
-      left join reasons r on r.task_id = t.task_id
+      left join brokerage.task_reason r on r.setup = t.setup and r.task_id = t.task_id
      where t.setup = %s
        and case %s when '' then (t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
                    else t.status = %s end
@@ -103,9 +100,7 @@ def _begin(query: Mapping[str, str]) -> int:
 async def _stuck_first(call: Call, given: Sequence[str], reason: str, begin: int) -> tuple[Found, int]:
     """The rows of a page, the stuck ones first, and the number of all of them."""
     status, *others = given
-    rows = await call.rows(
-        _STUCK_FIRST, call.setup, call.setup, status, status, *others, reason, list(_STUCK), ROWS, begin
-    )
+    rows = await call.rows(_STUCK_FIRST, call.setup, status, status, *others, reason, list(_STUCK), ROWS, begin)
     numbers = [number for number, _ in rows]
     if not numbers:
         return Found([], None), 0

@@ -80,6 +80,45 @@ def test_a_waiting_task_has_the_reason_of_its_decision(
     assert reason(q) == expected
 
 
+def test_the_reason_is_that_of_the_state_of_the_task(q: Calls) -> None:
+    """Every label, status, number of jobs, number of assigned jobs, and decision, each with each."""
+    q.connection.execute("""
+        insert into resource.setup (setup) values ('default') on conflict do nothing;
+        insert into workload.task (setup, task_id, label, status)
+        select 'default', row_number() over (), label, status
+          from unnest(array['managed', 'user', 'panda', null]) label,
+               unnest(array['assigning', 'ready', 'scouting', 'running', 'pending', 'paused', 'throttled', 'registered',
+                            'merging', 'done', 'exhausted', null]) status, generate_series(1, 20);
+        insert into workload.input_digest (setup, task_id, jobs)
+        select 'default', task_id, case when task_id % 20 in (1, 2) then 0 else 4 end
+          from workload.task where task_id % 20 <> 0;
+        insert into brokerage.task_state (setup, task_id, algorithm, assigned_jobs)
+        select 'default', task_id, algorithm, task_id % 10 - 3
+          from workload.task, unnest(array['production_task', 'production_job', 'analysis_job']) algorithm
+         where task_id % 10 > 3;
+        insert into brokerage.waiting_reason (setup, task_id, algorithm, run_id, reason, rule)
+        select 'default', task_id, algorithm, 1, 'limited', algorithm
+          from workload.task, unnest(array['production_task', 'production_job', 'analysis_job']) algorithm
+         where task_id % 20 in (1, 3, 5, 15, 17);
+    """)
+    shown = "setup, task_id, algorithm, reason, jobs_left, rule, queue, queues, run_id"
+    defined = """
+        select d.setup, d.task_id, d.algorithm,
+               case when d.not_open like 'has no jobs%%' then 'input_missing'
+                    when d.status = 'paused' then 'held'
+                    when d.status = 'throttled' then 'throttled'
+                    when d.not_open is null then coalesce(w.reason, 'waiting')
+                    else 'waiting' end as reason, d.jobs_left, w.rule, w.queue, w.queues, w.run_id
+          from brokerage.task_due_state d
+          left join brokerage.waiting_reason w using (setup, task_id, algorithm)
+         where d.has_task and (d.status in ('done', 'exhausted')) is not true
+           and (d.jobs_left > 0 or d.not_open like 'has no jobs%%')"""
+    found = q.rows(f"select {shown} from brokerage.task_reason order by task_id")
+    assert found == q.rows(f"select {shown} from ({defined}) x order by task_id")
+    assert {row[3] for row in found} == {"held", "input_missing", "limited", "throttled", "waiting"}
+    assert len(found) > 400
+
+
 def test_a_task_that_no_run_decided_waits(q: Calls) -> None:
     world.load(q.connection, [_world(queues={"Q": {"status": "offline"}})])
     assert reason(q) == ("waiting", None, None, None)

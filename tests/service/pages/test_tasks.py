@@ -1,13 +1,15 @@
 """The list of tasks: the stuck ones first, their jobs by state, filters whose words are checked, and totals."""
 
 import re
+from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
 import pytest
 
 from broker.service import searches
-from tests.calls import Calls
+from broker.service.pages import tasks
+from tests.calls import Calls, Connection
 from tests.service.conftest import SETUP
 from tests.service.pages.conftest import BASE, HOSTILE, Look, Tab, faults
 
@@ -54,6 +56,35 @@ def test_stuck_tasks_stand_first_with_what_keeps_them(look: Look, stuck: list[An
     assert newest == sorted(newest, reverse=True)
     by_reason = shown(look("/tasks", reason="no_queue_accepts").text)
     assert by_reason and set(by_reason) <= {number for number, _ in stuck}
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+def test_the_stuck_order_reads_each_task_a_few_times_without_statistics(rolled_back: Connection) -> None:
+    """Tasks that the transaction inserted have no statistics."""
+    count = 2_000
+    rolled_back.execute(
+        f"""
+        insert into resource.setup (setup) values ('default') on conflict do nothing;
+        insert into workload.task (setup, task_id, status)
+        select 'default', t, 'running' from generate_series(1, {count}) t;
+        insert into workload.input_digest (setup, task_id, jobs)
+        select 'default', t, 9 from generate_series(1, {count}) t;
+        insert into brokerage.task_state (setup, task_id, assigned_jobs)
+        select 'default', t, 1 from generate_series(1, {count}) t;
+        """.encode()
+    )  # fmt: skip
+    given = [SETUP, *[""] * (tasks._STUCK_FIRST.count("%s") - 4), list(tasks._STUCK), 50, 0]
+    explained = rolled_back.execute(f"explain (analyze, format json) {tasks._STUCK_FIRST}".encode(), given)
+    [(found,)] = explained.fetchall()
+    keys = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter")
+    read = sum(node["Actual Loops"] * sum(node.get(key, 0) for key in keys) for node in nodes(found[0]["Plan"]))
+    assert found[0]["Plan"]["Actual Rows"] == 50
+    assert read <= 20 * count
 
 
 def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look: Look, filled: Calls) -> None:
