@@ -2,7 +2,7 @@
 -- twentieth of the time: the next count begins after a pause nineteen times as long as the last one. Rows that did not
 -- change are not written.
 create or replace function taskqueue.summarize_waiting(p_setup text) returns bigint
-language plpgsql security definer set search_path = taskqueue, pg_temp set jit = off as $$
+language plpgsql security definer set search_path = taskqueue, pg_temp set jit = off set enable_nestloop = off as $$
 declare
   v_began timestamptz := clock_timestamp();
   v_jobs bigint;

@@ -39,7 +39,7 @@ def used(connection: Connection) -> dict[Settings, set[str]]:
 
 def test_functions_have_one_of_the_listed_sets_of_planner_settings(db: Connection) -> None:
     sets = listed()
-    assert len(sets) == 8 and all(sets.values())
+    assert len(sets) == 9 and all(sets.values())
     found = used(db)
     assert {settings: functions for settings, functions in found.items() if settings not in sets.values()} == {}
     assert {name for name, settings in sets.items() if settings not in found} == set()

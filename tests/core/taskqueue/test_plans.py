@@ -766,3 +766,28 @@ def test_no_call_reads_a_whole_table(skewed: Calls, mode: str) -> None:
         assert not skewed.rows("select * from taskqueue.match_job('default', %s)", json.dumps(resource(CPUTime=1)))
         read = {name for name, _ in skewed.rows(whole)}
     assert not read & HOT
+
+
+@pytest.mark.own_database
+def test_waiting_jobs_are_counted_without_statistics_in_one_pass(db: psycopg.Connection[Any]) -> None:
+    """Thousands of new TaskQueues, in a transaction, so that nobody analyses their tables."""
+    q = Calls(db)
+    with db.transaction(force_rollback=True):
+        groups = [
+            {"requirements": {"OwnerDN": f"o{n}", "OwnerGroup": f"g{n % 20}", "CPUTime": 1000},
+             "jobs": [[20 * n + i, 1] for i in range(1, 21)]}
+            for n in range(2_500)
+        ]  # fmt: skip
+        for first in range(0, 2_500, 100):
+            q.call("insert_jobs", Jsonb(groups[first : first + 100]))
+        db.execute("set local jit = off")
+        db.execute("select taskqueue.find_reasons('default', '1 minute')")
+        [(settings,)] = q.rows("select proconfig from pg_proc where proname = 'summarize_waiting'")
+        for name, _, value in (setting.partition("=") for setting in settings):
+            db.execute("select set_config(%s, %s, true)", [name, value])
+        explain = "explain (analyze, format json) select * from taskqueue.waiting_group where setup = 'default'"
+        [(found,)] = q.rows(explain)
+        counted = [node for node in nodes(found[0]["Plan"]) if "Plans" in node]
+        compared = sum(node["Actual Loops"] * node.get("Rows Removed by Join Filter", 0) for node in counted)
+        assert found[0]["Plan"]["Actual Rows"] == 2_500
+        assert compared <= 10 * 2_500
