@@ -207,7 +207,7 @@ group_use = Table(
     Column("owner_group", Text, comment="Group used for the submission."),
     Column("share", Double, comment="Share of the group, any unit; default 1000."),
     Column("target", Double, comment="Share of the group as a fraction of the shares of all these groups."),
-    Column("waiting", BigInteger, comment="Waiting jobs, as the loop summarize of `broker run` last counted them."),
+    Column("waiting", BigInteger, comment="Waiting jobs, as the loop summarize of `broker run` last counted them; null = they were not counted yet."),
     Column("matched", BigInteger, comment="Jobs that JobAgents have and have not yet reported on."),
     Column("running", BigInteger, comment="Jobs that JobAgents have reported on."),
     Column("use", Double, comment="Fraction of all leases that the group has."),
