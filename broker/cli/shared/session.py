@@ -202,8 +202,8 @@ _ELSEWHERE = {
 
 @contextmanager
 def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, setup: str) -> Iterator[None]:
-    """Name the other setups that have a task or job, as far as the login sees them, if this setup has none
-    (PB004)."""
+    """If this setup has no such task or job (PB004): name the command for a job or task of this number, or the other
+    setups that have one, as far as the login sees them."""
     import psycopg
 
     from broker.database_errors import from_database
@@ -215,12 +215,21 @@ def elsewhere(connection: "psycopg.Connection[Any]", kind: str, number: int, set
         found = from_database(error) if isinstance(error, psycopg.Error) else error
         if found.sqlstate != "PB004":
             raise
+        other = "job" if kind == "task" else "task"
         try:
+            query = f"select from (select %s::text as setup) s where exists ({_ELSEWHERE[other]})"
+            is_other = connection.execute(query.encode(), [setup, number]).fetchone() is not None
             has_it = f"exists ({_ELSEWHERE[kind]})"
             query = f"select s.setup from monitor.setup s where s.setup <> %s and {has_it} order by 1"
             there = [name for (name,) in connection.execute(query.encode(), [setup, number]).fetchall()]
         except psycopg.errors.InsufficientPrivilege:
-            there = []
+            raise error from None
+        if is_other:
+            command = f"broker explain {'task ' if other == 'task' else ''}{number}"
+            found.hint = (
+                f"setup {setup} has a {other} of this number: {command} --setup {shlex.quote(setup)} explains it"
+            )
+            raise found from error
         if not there:
             raise
         have = f"setup {there[0]} has" if len(there) == 1 else f"setups {', '.join(there[:5])} have"

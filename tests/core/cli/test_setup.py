@@ -116,3 +116,17 @@ def test_options_of_the_server_are_accepted_after_the_command(
     assert [row["job_id"] for row in cli("jobs", f"--dsn={dsn}", "--json").json] == [1]
     assert cli("db", "current", "--dsn", dsn).code == 0
     assert cli("jobs", "--dsn").code == 2
+
+
+@pytest.mark.slow
+def test_a_number_of_the_other_kind_is_named_with_its_command(cli: Cli, db: Connection) -> None:
+    """A job is asked for by the number of a task, and a task by that of a job."""
+    world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 77}]}])
+    Calls(db).insert(5)
+    hint = "setup default has a task of this number: broker explain task 77 --setup default explains it"
+    for words in (("explain", 77), ("job", 77)):
+        cli(*words).refuses("there is no job 77 in setup default [PB004]", hint)
+    hint = "setup default has a job of this number: broker explain 5 --setup default explains it"
+    for more in ((), ("--run", 1)):
+        cli("explain", "task", 5, *more).refuses("[PB004]", hint)
+    assert "explains it" not in cli("explain", "task", 9).err + cli("explain", 9).err
