@@ -66,17 +66,15 @@ def submit(
 def _translated(elements: Elements) -> Iterator[Mapping[str, object]]:
     """The elements, with requirements in place of documents of DiracX."""
     from broker.errors import BadRequest
-    from broker.translate import is_document, translated_requirements
+    from broker.translate import require_no_document, translated_requirements
 
     for number, element in enumerate(elements, 1):
-        if is_document(element):
-            fault = f"{elements.where(number)}: this is a document of DiracX without the id of a job"
-            raise BadRequest(fault, 'give {"job_id": 1, "requirements": DOCUMENT}, with ids of your own choice')
         given = element.get("requirements") if isinstance(element, dict) else None
         try:
+            require_no_document(element)
             translated = translated_requirements(given)
         except BadRequest as error:
-            job = f", job {element['job_id']}" if "job_id" in element else ""
+            job = f", job {element['job_id']}" if isinstance(element.get("job_id"), int) else ""
             raise BadRequest(f"{elements.where(number)}{job}: {error.message}", error.hint) from None
         yield element if translated is given else {**element, "requirements": translated}
 

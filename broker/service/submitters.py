@@ -17,7 +17,7 @@ from broker.service.calls import Connection
 from broker.service.endpoint import Call
 from broker.service.models import Cancelled, Held, Inserted, Retried
 from broker.service.problems import Problem, of_error
-from broker.translate import translated_requirements
+from broker.translate import require_no_document, translated_requirements
 
 _INSERT: LiteralString = "select jobs, waiting, ended from taskqueue.insert_counted(%s, %s::jsonb, %s)"
 _TRY: LiteralString = "select taskqueue.insert_jobs(%s, %s::jsonb)"
@@ -132,6 +132,8 @@ async def _lines(call: Call) -> AsyncIterator[Line]:
     """The elements of a JSON array, or the lines of a stream that are not empty."""
     if bodies.media_type(call.request, (bodies.LINES, bodies.JSON)) == bodies.JSON:
         body = await bodies.read(call.request, _CHUNK_BYTES)
+        if body.lstrip().startswith(b"{"):
+            _line(body, 1)  # refuses a document of DiracX in its words, before the body is refused as no array
         for number, raw in enumerate(bodies.decoded(body, list[msgspec.Raw]), 1):
             yield _line(bytes(raw), number)
         return
@@ -170,9 +172,10 @@ def _line(text: bytes, number: int) -> Line:
             )  # fmt: skip
     given = found.get("requirements")
     try:
+        require_no_document(found)
         wanted = translated_requirements(given)
     except BadRequest as error:
-        job = f", job {ids[0]}" if len(ids) == 1 else ""
+        job = f", job {ids[0]}" if len(ids) == 1 and isinstance(ids[0], int) else ""
         detail = f"line {number}{job}: {error.message}"
         raise Problem(422, detail, code="PB001", hint=error.hint, key="requirements", line=number) from None
     if wanted is not given:

@@ -5,7 +5,7 @@ Attributes have the names of the preset `diracx` (`taskqueue.set_attributes`).
 
 from broker.translate.diracx import (
     description_of_node,
-    is_document,
+    require_no_document,
     requirements_of_document,
     translated_description,
     translated_requirements,
@@ -13,6 +13,6 @@ from broker.translate.diracx import (
 from broker.translate.panda import requirements_of_gpu_spec
 
 __all__ = [
-    "description_of_node", "is_document", "requirements_of_document", "requirements_of_gpu_spec",
+    "description_of_node", "require_no_document", "requirements_of_document", "requirements_of_gpu_spec",
     "translated_description", "translated_requirements",
 ]  # fmt: skip

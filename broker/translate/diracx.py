@@ -41,7 +41,7 @@ class _Case:
     ram_per_core: int = 0
 
 
-def is_document(given: Any) -> bool:
+def _is_document(given: Any) -> bool:
     """Whether a value is a job of DiracX by itself, or an object of several jobs by name, where a job with an id and
     requirements is expected."""
 
@@ -51,6 +51,13 @@ def is_document(given: Any) -> bool:
         )
 
     return is_job(given) or (isinstance(given, dict) and bool(given) and all(map(is_job, given.values())))
+
+
+def require_no_document(given: Any) -> None:
+    """Raises BadRequest for a document, which has no id of a job."""
+    if _is_document(given):
+        hint = 'give {"job_id": 1, "requirements": DOCUMENT}, with ids of your own choice'
+        raise BadRequest("this is a document of DiracX without the id of a job", hint)
 
 
 def translated_requirements(given: Any) -> Any:

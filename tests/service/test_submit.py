@@ -12,6 +12,7 @@ from tests.service.conftest import Db, Jobs, Token, bearer
 
 OWNER = {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users"}
 LINES = {"Content-Type": "application/x-ndjson"}
+JSON = {"Content-Type": "application/json"}
 
 
 def job(number: int, **more: Any) -> dict[str, Any]:
@@ -164,6 +165,17 @@ def test_a_wrong_line_is_refused(submitter: httpx.Client, line: bytes, status: i
     assert (refused.json()["stored"], refused.json()["line"]) == (0, 2)
     refused = submitter.post("/jobs", content=b"[" + line.strip() + b"]", headers={"Content-Type": "application/json"})
     assert 400 <= refused.status_code < 500
+
+
+def test_a_document_of_diracx_without_an_id_is_told_how_to_be_given(submitter: httpx.Client) -> None:
+    one: dict[str, Any] = {"job_id": "job_07", "matching_specs": [{"cpu": {}}]}
+    for given, headers in ((json.dumps(one), LINES), (json.dumps({"a": one}), LINES), (json.dumps([one]), JSON),
+                           (json.dumps(one), JSON), (json.dumps({"a": one}, indent=1), JSON)):  # fmt: skip
+        refused = submitter.post("/jobs", content=given, headers=headers)
+        assert refused.status_code == 422, refused.text
+        said = refused.json()
+        assert said["detail"] == "line 1: this is a document of DiracX without the id of a job"
+        assert said["hint"] == 'give {"job_id": 1, "requirements": DOCUMENT}, with ids of your own choice'
 
 
 def test_jobs_are_held_resumed_and_cancelled(submitter: httpx.Client, jobs: Jobs) -> None:
