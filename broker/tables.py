@@ -640,7 +640,7 @@ loop = Table(
     "loop", metadata,
     Column("setup", Text, comment="Setup that the loop works on; null = all setups."),
     Column("name", Text, comment="Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or assign-analysis."),
-    Column("state", Text, comment="State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and ten minutes), nobody leads, or never ran."),
+    Column("state", Text, comment="State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and ten minutes), stopped (its process ended in order), nobody leads (its process died), or never ran."),
     Column("needed", Boolean, comment="Whether a setup needs the loop (lifecycle.needed_loop)."),
     Column("held_by", Text, comment="Host and process that work on the loop, or worked on it last, for people."),
     Column("renewed_at", TIMESTAMP(timezone=True), comment="When the lead was last taken or renewed."),

@@ -299,7 +299,7 @@ def test_a_browser_without_a_setup_gets_all_of_them_and_the_loops_run(serve: Ser
     with httpx.Client(base_url=program.url) as other:
         assert shown_to(other, file).status_code == 401  # it was used
     assert program.stop() == 0
-    assert {row["state"] for row in json.loads(program.run("loops", "--json"))} == {"nobody leads"}
+    assert {row["state"] for row in json.loads(program.run("loops", "--json"))} == {"stopped"}
 
 
 def test_a_program_of_another_user_at_the_port_gets_no_ticket(home: Path, tmp_path: Path) -> None:

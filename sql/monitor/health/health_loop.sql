@@ -16,15 +16,15 @@ with meaning (name, cost) as (
   select distinct on (n.setup, n.name)
          n.setup, n.name, l.held_by, l.expires_at, l.began_at, l.error, l.failing_since,
          case when l.name is null then 'never ran'
-              when l.state = 'nobody leads'
+              when l.state in ('nobody leads', 'stopped')
                    and (l.expires_at < now() - interval '1 minute' or l.renewed_at > now() + interval '1 minute')
-              then 'nobody leads'
+              then l.state
               when l.state in ('slow', 'failing') then l.state
               else 'well' end as state
     from lifecycle.needed_loop n
     left join monitor.loop l
       on l.name = n.name and (l.setup is null or l.setup = n.setup) and l.renewed_at is not null
-   order by n.setup, n.name, l.state = 'nobody leads', l.renewed_at desc
+   order by n.setup, n.name, l.state in ('nobody leads', 'stopped'), l.renewed_at desc
 ), judged as (
   select w.name, w.state, max(w.held_by) as held_by, max(w.expires_at) as expires_at, min(w.began_at) as began_at,
          min(w.error) as error, min(w.failing_since) as failing_since, array_agg(w.setup order by w.setup) as setups
@@ -36,6 +36,8 @@ select 'loop' as area, j.name as object,
             when 'never ran' then format('no %s has run yet', j.name)
             when 'nobody leads' then format('nobody has led %s since %s', j.name,
                                             to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
+            when 'stopped' then format('%s was stopped at %s', j.held_by,
+                                       to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
             when 'slow' then format('the round of %s has been running since %s', coalesce(j.held_by, j.name),
                                     to_char(j.began_at, 'YYYY-MM-DD HH24:MI TZ'))
             when 'failing' then format('each round has failed since %s: %s',
@@ -50,15 +52,18 @@ select 'loop' as area, j.name as object,
        case when v.verdict = 'ok' then null
             when j.state in ('slow', 'failing')
             then 'read the log of broker run there; monitor.health shows sessions that wait for a lock'
-            else format('keep `broker run` running on two machines%s; a setup that needs no loops says so: '
+            else format('%s; a setup that needs no loops says so: '
                         'broker settings --setup %s --set lifecycle.loops=[]',
-                        ' (last: ' || j.held_by || ')',
+                        case when j.state = 'stopped' then 'start `broker run` or `broker serve --open` again'
+                             else format('keep `broker run` running on two machines%s', ' (last: ' || j.held_by || ')')
+                        end,
                         case when cardinality(j.setups) = 1 then j.setups[1] else 'NAME' end) end as remedy
   from judged j
   left join meaning m on m.name = j.name
  cross join lateral (
    select case when j.state = 'well' then 'ok'
-               when j.state = 'slow' or j.state = 'failing' and j.failing_since > now() - interval '10 minutes'
+               when j.state in ('slow', 'stopped')
+                    or j.state = 'failing' and j.failing_since > now() - interval '10 minutes'
                then 'advice'
                else 'problem' end as verdict) v;
 

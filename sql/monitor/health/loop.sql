@@ -10,6 +10,7 @@ with known as (
                       from jsonb_each_text(l.errors) e)
               else coalesce(l.errors ->> b.setup, case when l.errors ? '' then 'the round failed' end) end as error,
          l.failing_since,
+         l.holder is null as stopped,
          l.holder is not null and l.expires_at > now() and l.renewed_at < now() + interval '1 minute' as leads,
          case when l.began_at > l.ended_at or l.ended_at is null then now() - l.began_at end as under_way,
          exists (select from lifecycle.needed_loop n
@@ -18,7 +19,8 @@ with known as (
    cross join (select resource.bound_setup() as setup) b
 )
 select k.setup, k.name,
-       case when not k.leads then 'nobody leads'
+       case when k.stopped then 'stopped'
+            when not k.leads then 'nobody leads'
             when k.under_way > greatest(10 * k.period, interval '10 minutes') then 'slow'
             when k.error is not null then 'failing'
             else 'well' end as state,
@@ -43,7 +45,7 @@ comment on column monitor.loop.name is
   'assign-analysis.';
 comment on column monitor.loop.state is
   'State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and '
-  'ten minutes), nobody leads, or never ran.';
+  'ten minutes), stopped (its process ended in order), nobody leads (its process died), or never ran.';
 comment on column monitor.loop.needed is 'Whether a setup needs the loop (lifecycle.needed_loop).';
 comment on column monitor.loop.error is
   'Failures of the last round by setup, in one text; null = the round had no failure. Through the service, the '

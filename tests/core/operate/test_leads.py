@@ -123,6 +123,21 @@ def test_a_setup_with_jobs_needs_its_loops(q: Calls) -> None:
     assert finding(q, "watchdog") is None
 
 
+def test_a_loop_whose_process_ended_in_order_is_told_from_one_that_died(q: Calls) -> None:
+    lead(q, ME, "watchdog", "maintain", began=0, ended=0)
+    q.rows("select lifecycle.stand_down(%s)", ME)
+    assert q.value("select array_agg(distinct state) from monitor.loop where held_by is not null") == ["stopped"]
+    found = finding(q, "watchdog")
+    assert found and found.verdict == "ok"
+    pass_time(q, seconds=70)
+    at = q.value("select to_char(expires_at, 'YYYY-MM-DD HH24:MI TZ') from lifecycle.loop limit 1")
+    found = finding(q, "watchdog")
+    assert found and (found.verdict, found.value) == ("advice", f"host 1 was stopped at {at}; needed by default")
+    assert found.remedy and found.remedy.startswith("start `broker run` or `broker serve --open` again; ")
+    lead(q, OTHER, "watchdog")
+    assert q.value("select state from monitor.loop where name = 'watchdog'") == "well"
+
+
 def test_a_loop_without_a_leader_for_a_minute_is_a_problem(q: Calls) -> None:
     """The problem names the time, the missing work and the remedy; a takeover gets some time first."""
     lead(q, ME, "watchdog")
