@@ -5,7 +5,7 @@ select f.schemaname::text as schema, f.funcname::text as function, f.calls,
        round(f.total_time::numeric / 1000, 1) as total_s
   from pg_stat_user_functions f
  where f.calls > 0
-   and f.schemaname = any ('{alert,brokerage,cluster,history,instance,lifecycle,resource,taskqueue,workload}');
+   and f.schemaname::text in (select s.schema from resource.program_schema s);
 
 comment on view monitor.function_time is
   'Time of functions since the statistics were reset (pg_stat_reset): order by total_s desc. It is empty unless '

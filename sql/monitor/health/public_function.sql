@@ -13,7 +13,7 @@ select n.nspname::text as schema, p.proname::text as name,
        split_part(obj_description(p.oid, 'pg_proc'), '. ', 1) as meaning
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
- where n.nspname = any ('{alert,brokerage,cluster,history,instance,lifecycle,resource,taskqueue,workload}')
+ where n.nspname::text in (select s.schema from resource.program_schema s)
    and exists (select from aclexplode(p.proacl) a where a.grantee not in (0, p.proowner));
 
 comment on view monitor.public_function is

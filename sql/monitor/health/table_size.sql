@@ -12,7 +12,7 @@ select n.nspname::text as schema, c.relname::text as "table", s.partitions, s.ro
          from (select c.oid as relid union select p.relid from pg_partition_tree(c.oid) p) t
          left join pg_stat_user_tables u on u.relid = t.relid) s
  where c.relkind in ('r', 'p') and not c.relispartition
-   and n.nspname = any ('{alert,brokerage,cluster,history,instance,lifecycle,resource,taskqueue,workload}');
+   and n.nspname::text in (select s.schema from resource.program_schema s);
 
 comment on view monitor.table_size is 'Sizes of the tables, with their partitions: order by bytes desc.';
 comment on column monitor.table_size."table" is 'Table.';

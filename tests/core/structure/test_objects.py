@@ -109,3 +109,16 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
     ).fetchone()
     assert functions is not None and functions[0] > 50
     assert not found, "\n".join(" ".join(map(str, row)) for row in found)
+
+
+def test_the_views_about_the_database_read_every_schema_but_monitor(rolled_back: psycopg.Connection[Any]) -> None:
+    [(listed,)] = rolled_back.execute("select array_agg(schema) from resource.program_schema").fetchall()
+    assert sorted(listed) == sorted(set(SCHEMAS) - {"monitor"})
+    views = rolled_back.execute(
+        """select distinct 'function_time' from monitor.table_size t where t.schema <> all (%s)
+            union select 'public_function' from monitor.public_function p where p.schema <> all (%s)""",
+        [listed, listed],
+    )  # fmt: skip
+    assert views.fetchall() == []
+    sources = [path.read_text() for path in (package_folder("sql") / "monitor").rglob("*.sql")]
+    assert not [text for text in sources if "alert,brokerage" in text]
