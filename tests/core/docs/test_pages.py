@@ -80,3 +80,13 @@ def test_a_query_of_all_task_queues_shows_the_oldest_few() -> None:
     ]
     assert len(queries) >= 2
     assert [query for query in queries if not re.search(r" order by waits desc limit \d+;$", query)] == []
+
+
+def test_the_changelog_has_no_halves_of_lines() -> None:
+    """A union of branches leaves lines twice, and lines that begin in the middle of a sentence."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    entries = [
+        " ".join(entry.split()) for entry in re.findall(r"^- (.+?)(?=\n- |\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    ]
+    assert len(entries) > 50 and len(entries) == len(set(entries))
+    assert [entry for entry in entries if not entry.endswith(".") or re.search(r"[.:] \(", entry)] == []
