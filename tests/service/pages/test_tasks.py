@@ -87,6 +87,32 @@ def test_the_stuck_order_reads_each_task_a_few_times_without_statistics(rolled_b
     assert read <= 20 * count
 
 
+def test_the_stuck_order_is_joined_by_hashes_in_a_generic_plan(rolled_back: Connection) -> None:
+    """A page uses prepared statements, which are planned without the values of filters."""
+    rolled_back.execute(
+        b"""
+        insert into resource.setup (setup) values ('default') on conflict do nothing;
+        insert into workload.task (setup, task_id, status)
+        select 'default', t, 'running' from generate_series(1, 5000) t;
+        insert into workload.input_digest (setup, task_id, jobs)
+        select 'default', t, 9 from generate_series(1, 5000) t;
+        insert into brokerage.task_state (setup, task_id, assigned_jobs)
+        select 'default', t, 1 from generate_series(1, 5000) t;
+        analyze workload.task, workload.input_digest, brokerage.task_state;
+        set local plan_cache_mode = force_generic_plan;
+        """
+    )
+    numbers = iter(range(1, 99))
+    statement = re.sub("%s", lambda _: f"${next(numbers)}", tasks._STUCK_FIRST)
+    rolled_back.execute(f"prepare stuck_first as {statement}".encode())
+    blank = ", ".join(["''"] * (next(numbers) - 5))
+    explain = f"explain (format json) execute stuck_first ('default', {blank}, '{{limited}}', 50, 0)"
+    [(found,)] = rolled_back.execute(explain.encode()).fetchall()
+    rolled_back.execute(b"deallocate stuck_first")
+    joins = [node["Node Type"] for node in nodes(found[0]["Plan"]) if "Join Type" in node]
+    assert len(joins) >= 3 and "Nested Loop" not in joins
+
+
 def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look: Look, filled: Calls) -> None:
     [(job, task, status)] = filled.rows(
         "select j.job_id, j.task_id, j.status from workload.job j join monitor.task t using (setup, task_id)"
