@@ -477,7 +477,7 @@ LISTS: Mapping[str, List] = {
                 "reason": Filter("reason", "Only this reason, such as too_large.", values=REASONS),
                 "group": Filter("owner_group", "Only jobs of this owner group."),
             },
-            "task_queues age waits",
+            "meaning task_queues age waits",
             paged=False,
         ),
     ),

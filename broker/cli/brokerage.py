@@ -95,6 +95,7 @@ def what_if(
     import psycopg
 
     from broker import world
+    from broker.cli.config import of_unknown_key
     from broker.database_errors import from_database
     from broker.errors import BadRequest
     from broker.operate import brokerage
@@ -127,7 +128,7 @@ def what_if(
             )  # fmt: skip
         except psycopg.Error as error:
             found_error = from_database(error)
-            found_error.hint = found_error.hint and found_error.hint.replace("p_force => true", "--force")
+            found_error.hint = of_unknown_key(found_error.hint)
             raise found_error from error
         elsewhere = [] if found.before or found.after else _open_elsewhere(connection, setup, algorithm)
     for line in [*found.kept, *elsewhere]:

@@ -117,8 +117,15 @@ def _change(key: str, value: str | None, setup: str, *, everywhere: bool, force:
                 connection.execute(SET_KEY.statement, [setup, key, typed, force])
         except psycopg.Error as error:
             found = from_database(error)
-            found.hint = found.hint and found.hint.replace("p_force => true", "--force")
+            found.hint = of_unknown_key(found.hint)
             raise found from error
+
+
+def of_unknown_key(hint: str | None) -> str | None:
+    """The database's hint about an unknown key, with commands in place of a table and an argument."""
+    return hint and hint.replace("p_force => true", "--force").replace(
+        "resource.config_key lists", "`broker config get --known` lists"
+    )
 
 
 def _typed(connection: "Connection", key: str, value: str) -> object:

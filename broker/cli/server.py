@@ -147,8 +147,9 @@ def dsn(
 def psql(context: typer.Context) -> None:
     r"""Open psql on the server: `broker psql -c 'select 1'`. All further arguments are passed to psql.
 
-    Errors come without their context in the functions (`\set SHOW_CONTEXT errors` shows it), and long values are
-    wrapped within the width of the terminal (`\pset format aligned` leaves them whole).
+    Errors come without their context in the functions (`\set SHOW_CONTEXT errors` shows it). Long values are wrapped
+    within the width of the terminal (`\pset format aligned` leaves them whole); rows of too many columns are shown as
+    blocks (`\x off` ends that).
     """
     from broker.errors import BrokerError
     from broker.server import binaries
@@ -163,6 +164,7 @@ def psql(context: typer.Context) -> None:
     if password is not None:
         os.environ["PGPASSWORD"] = password  # not on the command line, where everybody on the machine could read it
     try:
-        os.execv(program, ["psql", "-d", connection, "-v", "SHOW_CONTEXT=never", "-P", "format=wrapped", *context.args])
+        usual = ["-v", "SHOW_CONTEXT=never", "-P", "format=wrapped", "-P", "expanded=auto"]
+        os.execv(program, ["psql", "-d", connection, *usual, *context.args])
     except OSError as error:
         raise BrokerError(f"cannot run {program}: {error.strerror}") from None

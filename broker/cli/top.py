@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _SHARES, _LONGEST, _LONGEST_SITE = 4, 3, 40
+_FEW = 3  # loops that are well and named
 # Lines beside the sites and the two lines above them: the line of --every, titles and headings of three tables, the
 # columns that the sites leave out, and the rows of the others.
 _LINES = 1 + 3 * 2 + 1 + _SHARES + _LONGEST
@@ -128,7 +129,7 @@ def _show(found: Row) -> None:
     head = [
         f"setup {found['setup']}: {found['matchable']:,} wait in TaskQueues, {found['leased']:,} leased,"
         f" {matches} on this server",
-        f"loops: {', '.join(map(_loop, found['loops'])) or 'none is needed, and none ran'}",
+        f"loops: {_loops(found['loops']) or 'none is needed, and none ran'}",
     ]
     if found["quarantines"]:
         head.append(f"quarantined: {output.few([_quarantined(row) for row in found['quarantines']])}")
@@ -140,6 +141,14 @@ def _show(found: Row) -> None:
     _table("Sites", sites, found, drop=("reached", "starting"))
     _table("Shares", found["shares"], found)
     _table("Waits longest", found["longest"], found, drop=("CPU s",))
+
+
+def _loops(rows: list[Row]) -> str:
+    """The loops of `broker run`; many that are well are only counted."""
+    well = [row for row in rows if row["state"] == "well"]
+    if len(well) <= _FEW:
+        return ", ".join(map(_loop, rows))
+    return ", ".join([*(_loop(row) for row in rows if row not in well), f"{len(well)} well"])
 
 
 def _loop(row: Row) -> str:

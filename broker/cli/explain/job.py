@@ -80,7 +80,7 @@ def _show_conditions(
             shown = [{**row, "failing": f"{row['failing']} of {row['seen']}"} for row in shown]
         columns = [name for name in rows[0] if name != "seen"]
         cells = [[_brief(row[name]) for name in columns] for row in shown]
-        output.table(title, [name.replace("_", " ") for name in columns], cells, drop=["last seen"], now=now)
+        output.table(title, [name.replace("_", " ") for name in columns], cells, drop=["last seen", "failing"], now=now)
     if others and everything is False:
         more = "more " if failing else ""
         output.say(f"{len(others)} {more}{'holds' if len(others) == 1 else 'hold'} (--all shows them)")

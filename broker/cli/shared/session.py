@@ -169,14 +169,17 @@ def setups_there(connection: "psycopg.Connection[Any]") -> list[str] | None:
         return None
 
 
+_MOST = 4  # setups that the line about a new one names
+
+
 def note_new(setup: str, there: Sequence[str] | None) -> None:
     """Say that a setup is new, if there are others: its name may be misspelt. there: the setups before."""
     from broker.cli.shared import output
 
     if there and setup not in there:
         nearest = get_close_matches(setup, there, 1)
-        known = f"nearest is {nearest[0]}" if nearest else f"there are {', '.join(there[:20])}"
-        output.note(f"setup {setup} is new ({known}{', ...' if not nearest and len(there) > 20 else ''})")
+        others = f"there are {', '.join(there[:_MOST])}{', ...' if len(there) > _MOST else ''}"
+        output.note(f"setup {setup} is new ({f'nearest is {nearest[0]}' if nearest else others})")
 
 
 def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:

@@ -20,7 +20,8 @@ _NUMBERED: LiteralString = """
      union all
     select 'runs', 'Run' where exists (select from monitor.run r where r.setup = %s and r.run_id = %s)
 """
-# Names that begin so, ignoring case. Sites without a queue are found by the whole name, which an index has.
+# Names that begin so, ignoring case. A site without a queue that no resource asked from lately is found by its whole
+# name, which an index has.
 _NAMED: LiteralString = """
     with wanted as (select lower(%s::text) as begin, %s::text as whole, %s::text as setup)
     select n.kind, n.name
@@ -28,6 +29,10 @@ _NAMED: LiteralString = """
      cross join lateral (
        (select distinct 'Site' as kind, q.site as name, 1 as place from monitor.queue q
          where q.setup = w.setup and starts_with(lower(q.site), w.begin) limit 21)
+       union
+       (select distinct 'Site', r.resource ->> 'Site', 1 from monitor.resource_seen r
+         where r.setup = w.setup and jsonb_typeof(r.resource -> 'Site') = 'string'
+           and starts_with(lower(r.resource ->> 'Site'), w.begin) limit 21)
        union
        select 'Site', w.whole, 1
         where exists (select from monitor.lease l where l.setup = w.setup and l.site = w.whole)

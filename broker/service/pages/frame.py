@@ -1,5 +1,6 @@
 """The frame around each page of a setup: the logged-in person, the setup, and links to the other pages."""
 
+import shlex
 import time
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -52,6 +53,11 @@ _OVER: LiteralString = """
 
 FRESHNESS: LiteralString = """
     select f.is_sampled, f.figures_end, f.is_counted, f.counted_at from history.freshness f where f.setup = %s
+"""
+# A setup with the setting loops, such as that of a demo, is only worked on by a program that names it.
+_LEFT_ALONE: LiteralString = """
+    select exists (select from monitor.setting s
+                    where s.setup = %s and s.schema = 'lifecycle' and s.name = 'loops' and s.value is not null)
 """
 BREAKING = ("site_fails_jobs", "site_loses_jobs", "site_breaks_jobs", "site_fails_hosts")
 """The rules of the program whose alert says that a site is broken."""
@@ -189,6 +195,8 @@ async def _stale(call: Call, shows: Collection[str]) -> list[tuple[str, str]]:
         if COUNTS in shows and not is_counted:
             end = f"was last counted at {moment(counted_at)} UTC" if counted_at else "was never counted"
             found.append((f"What waits {end}: nobody counts it", "summarize"))
+    if found and (await call.rows(_LEFT_ALONE, call.setup))[0][0]:
+        return [(words, f"{loop} --setup {shlex.quote(call.setup)}") for words, loop in found]
     return found
 
 

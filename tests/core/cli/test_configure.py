@@ -154,6 +154,8 @@ def test_configuration_is_set_read_and_unset(cli: Cli, q: Calls) -> None:
     cli("config", "set", "jobbroker:NQUEUED_SAT_CAP", "many").refuses('NQUEUED_SAT_CAP is "many", not a number')
     unknown = cli("config", "set", "jobbroker:NQUEUED_SAT_CAPP", 3)
     assert (unknown.code, "is not known" in unknown.err, "p_force" in unknown.err) == (1, True, False)
+    for printed in (unknown, cli("what-if", "--set", "XYZZY=3")):
+        assert "`broker config get --known` lists the known keys" in printed.err
     assert cli("config", "set", "acme:MINE", "plain", "--force").code == 0
     assert cli("config", "get", "acme:MINE", "--json").json[0]["value"] == "plain"
     assert cli("config", "get", "nothing").code == 1

@@ -78,6 +78,26 @@ def test_reasons_are_words_and_times_are_short_in_tables(cli: Cli, db: Connectio
     assert REASONS[row["reason"]] in cli("job", 1).out
 
 
+def test_reasons_with_long_names_are_a_table_at_80_columns(cli: Cli, db: Connection, terminal: None) -> None:
+    for number, group in enumerate(("Reprocessing default", "users"), 1):
+        Calls(db).insert(number, OwnerGroup=group, CPUTime=1_000_000)
+    cli("summarize")
+    shown = plain(cli("reasons").out)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert {row[1] for row in rows(shown)} == {"Reprocessing default", "users"}
+    assert re.search(r"not shown here: .*meaning", shown)
+
+
+def test_long_lists_in_an_explanation_leave_it_a_table_at_80_columns(cli: Cli, db: Connection, terminal: None) -> None:
+    platforms = [f"armv8.{n}_a-any" for n in range(1, 9)]
+    Calls(db).insert(1, Sites=["NORTH"], Platforms=platforms)
+    banned = {"Platform": "el9", "BannedPlatform": platforms}
+    cli("match", "--site", "SOUTH", "--cpu-time", 86400, "--resource", json.dumps(banned))
+    shown = plain(cli("explain", 1).out)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert {"Site", "Platform", "BannedPlatform"} <= {row[0] for row in rows(shown)}
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(31 * 60 + 47.5, "32 min"), (26 * 3600, "26 h"), (86_400 * 2, "2 d"), (0, "0 s")]
 )

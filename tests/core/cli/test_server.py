@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,6 +59,10 @@ def test_the_embedded_server_is_started_used_and_stopped_by_commands(broker: Bro
             assert connection.execute("select current_database()").fetchone() == ("broker",)
     assert broker("psql", "-XAtc", "select 40 + 2").stdout == "42\n"
     assert broker("psql", "-XAtc", "select count(*) from monitor.task_queue").stdout == "0\n"
+    assert re.findall(r"^(?:expanded|format) +(\w+)", broker("psql", "-Xc", r"\pset").stdout, re.M) == [
+        "auto",
+        "wrapped",
+    ]
     refused = broker("psql", "-Xc", "select taskqueue.insert_job('default', 1, '{}')").stderr
     assert refused.startswith("ERROR:") and "HINT:" in refused and "CONTEXT:" not in refused
     refused = broker(

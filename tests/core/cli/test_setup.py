@@ -56,6 +56,8 @@ def test_a_setup_that_a_command_makes_is_named(cli: Cli, db: Connection, tmp_pat
     for name, call in calls.items():
         assert f"setup {name} is new (nearest is atl" in cli(*call, "--setup", name).err
     assert "setup lhcb is new (there are atas, atlas, atlass, atlsa)" in cli(*calls["atlass"], "--setup", "lhcb").err
+    more = cli(*calls["atlass"], "--setup", "xyz").err
+    assert "setup xyz is new (there are atas, atlas, atlass, atlsa, ...)" in more, "one line, also among many setups"
 
 
 @pytest.mark.slow

@@ -171,6 +171,9 @@ def test_top_shows_sites_shares_waiting_jobs_and_loops(
     assert (found["leased"], found["loops"][-1]["state"]) == (1, "well")
     db.execute("update lifecycle.loop set expires_at = '2020-01-01'")
     assert "watchdog NOBODY LEADS" in cli("top", "--once", "--setup", "s").out
+    beats = [{"name": name, "period": 10, "began": 0, "ended": 0} for name in ("guard", "maintain", "notify", "sample")]
+    db.execute("select lifecycle.lead(null, gen_random_uuid(), 'host 7', '1 hour', %s)", [Jsonb(beats)])
+    assert re.search(r"^loops: watchdog NOBODY LEADS.*, 4 well$", cli("top", "--once", "--setup", "s").out, re.M)
 
 
 @pytest.mark.slow

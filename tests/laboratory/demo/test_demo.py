@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from broker.database import Target
 from broker.laboratory.agents import Agents, Plan
+from broker.laboratory.commands.demo import matching as display
 from broker.laboratory.demo import matching as demo
 from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
@@ -30,6 +31,13 @@ def loaded(db: Connection) -> Loaded:
     """A setup with LHCb's queues, 2,000 jobs."""
     setup = demo.new_setup(db)
     return setup, demo.load(db, setup, 2_000, 0, lambda stored: None)
+
+
+def test_no_time_of_a_call_is_shown_before_a_call_is_answered() -> None:
+    work = demo.Work()
+    assert display._words(work) == "no call is answered yet"
+    work.seconds.append(0.002)
+    assert "p50 2.0 ms" in display._words(work)
 
 
 def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None:

@@ -25,6 +25,13 @@ def test_a_task_a_queue_and_a_site_are_found(look: Look, filled: Calls) -> None:
         assert f"/setups/default/{place}/{what}" in answer.headers.get("Location", answer.text)
 
 
+def test_a_site_that_only_asked_for_jobs_is_found_by_its_beginning(look: Look, filled: Calls) -> None:
+    filled.insert(1)
+    filled.take(Site="LCG.Nowhere.org", CPUTime=10**6)
+    for what in ("lcg.now", "LCG.Nowhere.org", "lcg"):
+        assert look("/find", what=what).headers["Location"] == "/setups/default/sites/LCG.Nowhere.org"
+
+
 def test_several_objects_with_the_same_number_are_listed(look: Look, filled: Calls) -> None:
     filled.insert(1)
     page = look("/find", what="1")

@@ -337,6 +337,8 @@ def test_outdated_figures_and_counts_are_marked(look: Look, filled: Calls) -> No
     assert ended(look) == expected(
         "There are no figures yet: nobody samples them", "What waits was never counted: nobody counts it"
     )
+    db.execute("select lifecycle.set_settings('default', '{\"loops\": []}')")
+    assert "nobody samples them: <code>broker run sample --setup default</code>." in look("").text, "as of a demo"
 
 
 def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: Calls) -> None:

@@ -96,6 +96,8 @@ def demo(
                 _show_next(summary, is_open=page is not None, embedded=target.source == "embedded")
             if page:
                 console.print(f"\nThe demo is over. Its page lives at {page.url} until you press Ctrl-C.", markup=False)
+                another = f"broker serve --open --setup {setup}"
+                console.print(f"A browser that is not logged in there: {another} in another terminal.", markup=False)
                 with suppress(KeyboardInterrupt):
                     page.wait()
     if not proof.holds:

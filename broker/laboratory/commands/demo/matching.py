@@ -66,9 +66,10 @@ def watch(plan: "Plan", agents: int, work: "Work", as_json: bool) -> None:
 def _words(work: "Work") -> str:
     from broker.laboratory.demo.matching import latency
 
+    if not (calls := len(work.seconds)):
+        return "no call is answered yet"
     times = ", ".join(f"{name} {value:.1f} ms" for name, value in latency(work).items())
-    calls = len(work.seconds)
-    return f"{len(work.taken):,} jobs taken; {times}; {work.empty / calls if calls else 0:.0%} of calls find nothing"
+    return f"{len(work.taken):,} jobs taken; {times}; {work.empty / calls:.0%} of calls find nothing"
 
 
 def _picture(work: "Work", rate: float) -> "RenderableType":
