@@ -1,7 +1,7 @@
 -- classes.md, How long classes count: an older value counts as missing.
 create or replace function brokerage.is_current(p_at timestamptz, p_now timestamptz, p_age_limit interval)
 returns boolean
-language sql immutable parallel safe as $$
+language sql stable parallel safe as $$
   select coalesce(p_at >= p_now - p_age_limit, true)
 $$;
 

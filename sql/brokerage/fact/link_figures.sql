@@ -9,7 +9,7 @@ language sql stable as $$
          case when brokerage.is_current(l.mbps_at, c.now, interval '1 hour')
               then coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) end
     from resource.link l
-   cross join (select resource.clock(p_setup) as now) c
+   cross join (select resource.clock(p_setup) as now offset 0) c
    where l.setup = p_setup
 $$;
 

@@ -52,6 +52,9 @@ begin
     execute format(v_query, '') into v_taken using v_run, v_locked, p_task_ids is null, null::bigint;
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
+  if cardinality(v_taken) = 0 then
+    return 0;
+  end if;
   v_rules := brokerage.rules_of_run(v_run);
   v_left := v_taken;
   loop
