@@ -1,6 +1,6 @@
 -- The candidates of an algorithm are nuclei for tasks and queues for jobs.
 create or replace function brokerage.facts_of_candidates(p_setup text, p_algorithm text) returns brokerage.queue_facts[]
-language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return case when p_algorithm = 'production_task'
               then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)

@@ -6,12 +6,16 @@ returns setof brokerage.queue_facts
 language sql stable as $$
   with storage as materialized (
     select f.* from brokerage.storages_of_queues(p_setup, p_analysis) f
-  ), count_of_all as materialized (
-    select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting,
-           sum(c.transferring) as transferring, sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio
-      from workload.job_count c
-     where c.setup = p_setup
-     group by c.queue
+  ), count_of_all as materialized (  -- workload.job_count without shares
+    select s.queue, coalesce(sum(s.njobs) filter (where s.status = 'running'), 0) as running,
+           coalesce(sum(s.njobs) filter (where s.status = 'activated'), 0) as activated,
+           coalesce(sum(s.njobs) filter (where s.status = 'starting'), 0) as starting,
+           coalesce(sum(s.njobs) filter (where s.status = 'transferring'), 0) as transferring,
+           sum(s.diskio * s.njobs) filter (where s.status = 'running')
+           / nullif(sum(s.njobs) filter (where s.status = 'running' and s.diskio is not null), 0) as diskio
+      from workload.job_statistic s
+     where s.setup = p_setup
+     group by s.queue
   ), transferring as materialized (
     select s.queue, sum(s.njobs) as jobs
       from workload.job_statistic s

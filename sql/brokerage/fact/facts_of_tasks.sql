@@ -5,12 +5,7 @@
 create or replace function brokerage.facts_of_tasks(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns setof brokerage.task_facts
-language plpgsql stable set plan_cache_mode = force_generic_plan as $$
-begin
-  if cardinality(p_task_ids) > 20 then
-    perform set_config('plan_cache_mode', 'force_custom_plan', true);
-  end if;
-  return query
+language sql stable as $$
   with config as materialized (
     select c.config, coalesce((c.config -> 'core' ->> 'WORK_SHORTAGE')::boolean, false) as work_shortage,
            nullif((c.config -> 'jobbroker' ->> 'MAX_DISKIO_DEFAULT')::float8, 0) as max_diskio_default, j.*, t.*, a.*
@@ -64,8 +59,8 @@ begin
     left join site using (task_id)
     left join input using (task_id)
     left join account using (task_id)
-   cross join config;
-end $$;
+   cross join config
+$$;
 
 comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is
   'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; one row per existing '

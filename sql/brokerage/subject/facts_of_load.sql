@@ -26,13 +26,7 @@ language sql stable as $$
                       and not exists (select from resource.slot x
                                        where x.setup = p_setup and x.queue = l.queue and x.gshare = s.gshare)
      group by s.number, s.resource_type, u.number
-  ), counted as materialized (
-    select s.number as share, u.number as queue, c.running, c.starting, c.activated, c.assigned, c.defined
-      from workload.job_count c
-      join unified u on u.queue = c.queue
-      join share s on s.gshare = c.gshare
-     where c.setup = p_setup
-  ), typed as materialized (
+  ), typed as materialized (  -- an array reaches the rows below the view's count, a join does not
     select s.queue, s.gshare, s.resource_type,
            coalesce(sum(s.njobs) filter (where s.status = 'running'), 0) as running,
            coalesce(sum(s.njobs) filter (where s.status = 'starting'), 0) as starting,
@@ -40,8 +34,15 @@ language sql stable as $$
            coalesce(sum(s.njobs) filter (where s.status = 'assigned'), 0) as assigned,
            coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0) as defined
       from workload.job_statistic s
-     where s.setup = p_setup and p_base_profile <> 'documented' and s.gshare in (select n.gshare from share n)
+     where s.setup = p_setup and s.gshare = any (array(select n.gshare from share n))
      group by s.queue, s.gshare, s.resource_type
+  ), counted as materialized (
+    select s.number as share, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting,
+           sum(c.activated)::bigint as activated, sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
+      from typed c
+      join unified u on u.queue = c.queue
+      join share s on s.gshare = c.gshare
+     group by s.number, u.number
   ), type_count as materialized (
     select m.number as mix, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting,
            sum(c.activated)::bigint as activated, sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
@@ -50,6 +51,7 @@ language sql stable as $$
       join mix m on m.gshare = c.gshare
                 and case when m.resource_types_at ? c.queue then m.resource_types_at -> c.queue ? c.resource_type
                          else c.resource_type = m.resource_type end
+     where p_base_profile <> 'documented'
      group by m.number, u.number
   )
   select x.place, sum(x.running)::bigint, sum(x.starting)::bigint, sum(x.activated)::bigint, sum(x.assigned)::bigint,
