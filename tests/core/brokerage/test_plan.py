@@ -256,3 +256,17 @@ def test_the_queues_of_one_setup_are_read_without_those_of_the_others(db: Connec
     assert len(scans) == plan.count(" on queue ") == 2, plan
     assert all("setup = 'grid'" in condition for _, condition in scans), plan
     assert "CTE" not in plan
+
+
+@pytest.mark.parametrize("algorithm", ["production_job", "production_task"])
+def test_the_clock_is_read_once_for_any_number_of_links_and_queues(db: Connection, algorithm: str) -> None:
+    """The ages of figures are compared in the queries that read them."""
+    db.execute("set local track_functions = 'all'")
+    calls = "select count(*), coalesce(sum(calls), 0) from pg_stat_xact_user_functions where funcname = %s"
+    assert db.execute("select count(*) > 30 from resource.link where setup = 'grid'").fetchone() == (True,)
+    [(run,)] = db.execute("select brokerage.open_run('grid', %s, 'panda2026', null, true)", [algorithm]).fetchall()
+    [(tasks,)] = db.execute("select brokerage.broker_next('grid', %s, p_limit => 1)", [run]).fetchall()
+    assert tasks == 1
+    assert db.execute(calls, ["is_current"]).fetchone() == (0, 0)
+    [(_, clocks)] = db.execute(calls, ["clock"]).fetchall()
+    assert 0 < clocks < 30
