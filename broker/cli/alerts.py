@@ -39,7 +39,8 @@ def alerts(
     if context.invoked_subcommand:
         return
     with session(setup) as connection:
-        query = """select alert_id, state, severity, rule, labels, value, since, fired_at, ended_at, summary
+        query = """select alert_id, state, severity, rule, labels, value, usual, began_at, since, fired_at,
+                          ended_at, summary
                      from alert.alert_now
                     where setup = %s and (state = 'firing' or %s)
                     order by array_position(array['firing', 'pending', 'ended'], state),
@@ -48,12 +49,12 @@ def alerts(
         rows = rows_of(connection, query, setup, every)
         judged = rows_of(connection, _JUDGED, setup)
         now = listing.moment_of(connection, setup)
-    names = ("state", "severity", "rule", "since", *(("ended_at",) if every else ()), "summary")
+    names = ("state", "severity", "rule", "began_at", "since", *(("ended_at",) if every else ()), "summary")
     columns = {name: name.removesuffix("_at") for name in names}
     at = judged[0]["judged_at"] if judged else None
     missing = "" if rows or at else "not judged yet; the loops sample and notify of `broker run` judge them"
     title = f"Alerts of setup {setup}"
-    output.records(title, rows, columns, as_json=as_json, drop=["ended", "rule"], now=now, missing=missing)
+    output.records(title, rows, columns, as_json=as_json, drop=["ended", "since", "rule"], now=now, missing=missing)
     if at and not judged[0]["is_current"]:
         output.note(f"the alerts were last judged at {output.moment(at, now)}; the loops of `broker run` judge them")
 

@@ -1,7 +1,8 @@
 create or replace view alert.alert_now as
 select a.setup, a.alert_id, a.rule, a.labels,
        case when a.ended_at is not null then 'ended' when a.fired_at is null then 'pending' else 'firing' end as state,
-       a.severity, a.summary, a.value, a.since, a.fired_at, a.ended_at
+       a.severity, a.summary, a.value, a.since, a.fired_at, a.ended_at,
+       a.began_at, a.usual
   from alert.alert a
  where (a.setup = (select resource.bound_setup())) is not false;
 

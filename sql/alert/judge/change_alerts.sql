@@ -9,7 +9,7 @@ declare
 begin
   select coalesce(array_agg((null, p_setup, v.rule, v.labels, r.severity,
                              alert.rendered(r, v.labels, v.value), v.value, p_at,
-                             case when r.lasting = '0' then p_at end, null)::alert.alert)
+                             case when r.lasting = '0' then p_at end, null, null, null)::alert.alert)
                     filter (where v.judged), '{}'),
          coalesce(array_agg(v.rule) filter (where not v.judged), '{}')
     into v_found, v_unknown
@@ -29,6 +29,9 @@ begin
          fired_at = coalesce(o.fired_at, (select p_at from alert.rule_in_force r
                                            where r.setup = p_setup and r.rule = o.rule
                                              and p_at - o.since >= r.lasting));
+  update alert.alert a set began_at = b.began_at, usual = b.usual
+    from alert.beginnings(p_setup, p_at) b
+   where a.setup = p_setup and a.alert_id = b.alert_id;
   select count(*) into v_fired
     from alert.alert a where a.setup = p_setup and a.fired_at = p_at and a.ended_at is null;
   delete from alert.alert a where a.setup = p_setup and a.ended_at < p_at - interval '90 days';

@@ -22,17 +22,17 @@ begin
       ), whole as (
         select m.label, m.value
           from alert.measured(p_setup, p_at, v_rule.per_figure, v_rule.per_labels, v_rule.by_label, v_rule.over) m
-         where v_rule.per_figure is not null and m.value > 0 and m.value >= v_rule.per_least
+         where v_rule.per_figure is not null
       ), found as (
-        select p.label, p.value from part p where v_rule.per_figure is null
+        select p.label, p.value as part, 1::float8 as whole from part p where v_rule.per_figure is null
          union all
-        select w.label, coalesce(p.value, 0) / w.value from whole w left join part p on p.label = w.label
+        select w.label, coalesce(p.value, 0), w.value from whole w left join part p on p.label = w.label
       )
       select v_rule.rule, true,
              case when v_rule.by_label is null then jsonb '{}' else jsonb_build_object(v_rule.by_label, f.label) end,
-             f.value
+             f.part / f.whole
         from found f
-       where coalesce(f.value > v_rule.above, f.value < v_rule.below);
+       where alert.is_beyond(v_rule, f.part, f.whole);
   end loop;
 end $$;
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.core.alert.conftest import MINUTE, NOON, Alerts, series
+from tests.core.alert.conftest import MINUTE, NOON, Alerts, Series, series
 
 A, B = series("leases_at_site", site="A", state="running"), series("leases_at_site", site="B", state="running")
 MANY = {"figure": "leases_at_site", "by_label": "site", "above": 10, "summary": "{value} jobs at {site}"}
@@ -188,3 +188,65 @@ def test_a_summary_has_the_meaning_of_a_reason_and_labels_as_they_are(alerts: Al
     meaning = "The job, its owner, its TaskQueue or its task is held."
     begin = "held" if label == "reason" else "{value} {meaning}"
     assert alerts.q.value("select summary from alert.alert_now") == f"{begin}: 3 jobs. {meaning}"
+
+
+def ends(failed: float, finished: float) -> dict[Series, float]:
+    """A minute in which jobs end at a site."""
+    outcomes = {"failed": failed, "finished": finished}
+    return {series("ends_at_site", site="A", outcome=name): value for name, value in outcomes.items()}
+
+
+def began(alerts: Alerts) -> tuple[object, object, object]:
+    """The minutes in which the only alert and its cause began, and the usual value."""
+    [row] = alerts.q.rows("select since, began_at, usual from alert.alert_now where setup = %s", alerts.q.setup)
+    return row
+
+
+def test_the_cause_of_an_alert_began_with_the_first_minute_beyond_the_rule_itself(alerts: Alerts) -> None:
+    alerts.only("site_fails_jobs", lasting=0, over="10 minutes", above=0.5)
+    calm, broken = ends(1, 19), ends(18, 2)
+    alerts.pass_minutes([ends(3, 1), *[calm] * 30, *[broken] * 3, {}, *[broken] * 4])
+    usual = pytest.approx((3 + 30) / (4 + 30 * 20))
+    assert began(alerts) == (NOON + 36 * MINUTE, NOON + 31 * MINUTE, usual)
+    alerts.pass_minutes([broken] * 3)
+    assert began(alerts) == (NOON + 36 * MINUTE, NOON + 31 * MINUTE, usual), "it is found once"
+
+
+def test_the_cause_of_an_alert_that_is_judged_late_is_found_within_a_day(alerts: Alerts) -> None:
+    alerts.only("many", **MANY, over="4 minutes")
+    for values in [{A: 1}] * 6 + [{A: 50}] * 20:
+        alerts.sample(values)
+    assert alerts.judge() == 1
+    assert began(alerts) == (NOON + 25 * MINUTE, NOON + 6 * MINUTE, 1)
+
+
+def test_a_cause_below_a_limit_is_found_too(alerts: Alerts) -> None:
+    alerts.only("site_stopped", over="5 minutes", lasting=0)
+    alerts.pass_minutes([{A: 12}] * 8 + [{A: 0}] * 5)
+    assert began(alerts) == (NOON + 12 * MINUTE, NOON + 8 * MINUTE, 12)
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_cause_that_is_older_than_the_samples_is_not_known(alerts: Alerts, before: int) -> None:
+    """Samples are kept for two days, but a setup may have kept them for less. before: minutes without the cause."""
+    alerts.only("many", **MANY)
+    for values in [{A: 1}] * before + [{A: 50}] * 3:
+        alerts.sample(values)
+    alerts.judge()
+    known = (NOON + before * MINUTE, 1)
+    assert began(alerts) == (NOON + (before + 2) * MINUTE, *(known if before else (None, None)))
+
+
+def test_a_cause_that_is_older_than_a_day_is_not_known(alerts: Alerts) -> None:
+    alerts.only("many", **MANY)
+    alerts.sample({A: 1})
+    alerts.minute = 24 * 60 - 3
+    for _ in range(6):
+        alerts.sample({A: 50})
+    alerts.q.connection.execute(
+        "insert into history.sample select setup, step, at - n * interval '1 minute', 1, mean from history.sample,"
+        " generate_series(1, 24 * 60 - 4) n where setup = %s and at = %s",
+        [alerts.q.setup, NOON + (24 * 60 - 3) * MINUTE],
+    )
+    alerts.judge()
+    assert began(alerts) == (NOON + (24 * 60 + 2) * MINUTE, None, None)

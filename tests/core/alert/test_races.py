@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.calls import Calls
-from tests.core.alert.conftest import Alerts, series
+from tests.core.alert.conftest import MINUTE, NOON, Alerts, series
 
 Db = psycopg.Connection[Any]
 A = series("leases_at_site", site="A", state="running")
@@ -21,8 +21,14 @@ def alerts(db: Db) -> Alerts:
     alerts = Alerts(Calls(db))
     alerts.only("many", figure="leases_at_site", by_label="site", above=10, summary="many at {site}")
     alerts.target("chat", **HOOK)
+    alerts.sample({A: 1})
     alerts.sample({A: 11})
     return alerts
+
+
+def began_at(alerts: Alerts) -> object:
+    """The minute in which the cause of the only alert began."""
+    return alerts.q.value("select began_at from alert.alert_now where setup = %s", alerts.q.setup)
 
 
 @pytest.fixture
@@ -40,6 +46,7 @@ def test_a_second_judge_does_not_wait_for_the_first(alerts: Alerts, db: Db, othe
         assert other.execute("select alert.judge('default')").fetchone() == (None,)
     assert other.execute("select alert.judge('default')").fetchone() == (None,)
     assert alerts.states() == {"A": "firing"}
+    assert began_at(alerts) == NOON + MINUTE
     assert alerts.q.value("select count(*) from alert.sent") == 1
 
 
@@ -48,6 +55,7 @@ def test_a_judge_that_dies_leaves_the_minute_to_the_next(alerts: Alerts, db: Db,
         assert alerts.judge() == 1
     assert other.execute("select alert.judge('default')").fetchone() == (1,)
     assert alerts.states() == {"A": "firing"}
+    assert began_at(alerts) == NOON + MINUTE
 
 
 def test_two_senders_take_each_notification_once(alerts: Alerts, db: Db, other: Db) -> None:
