@@ -1,26 +1,42 @@
 """The page of alerts: firing and ended alerts, the rules, and the targets."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, LiteralString
 from urllib.parse import quote
 
 import msgspec
 
 from broker.service.endpoint import Call
+from broker.service.pages.charts import Limit
 from broker.service.pages.frame import BREAKING, address, table
-from broker.service.pages.words import sentence
+from broker.service.pages.words import number, sentence
+from broker.words import span
 
 _ALERTS: LiteralString = """
     select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at,
-           coalesce(s.simulated, now()) - a.since as lasts
+           a.began_at, coalesce(s.simulated, now()) - coalesce(a.began_at, a.since) as lasts, a.usual,
+           f.unit = 'fraction' or r.per_figure is not null as is_part, f.unit
       from alert.alert_now a
       join monitor.setup s on s.setup = a.setup
       left join alert.rule_in_force r on r.setup = a.setup and r.rule = a.rule
+      left join history.figure f on f.figure = r.figure
      where a.setup = %s and a.state = any (%s)
      order by array_position('{firing,pending,ended}', a.state),
               array_position('{critical,warning,info}', a.severity), coalesce(a.ended_at, a.since) desc, a.rule,
               a.labels::text, a.alert_id
      limit 200
+"""
+_OF_SUBJECT: LiteralString = """
+    select a.rule, r.figure, r.per_figure, a.began_at, a.since, a.ended_at
+      from alert.alert_now a join alert.rule_in_force r on r.setup = a.setup and r.rule = a.rule
+     where a.setup = %s and a.labels = %s::jsonb and a.state <> 'pending'
+     order by a.since desc limit 20
+"""
+_LIMITS: LiteralString = """
+    select r.figure, r.labels, r.by_label, r.per_figure, r.per_labels, coalesce(r.above, r.below) as value,
+           r.above is not null as is_above, r.lasting
+      from alert.rule_in_force r where r.setup = %s and r.enabled order by coalesce(r.above, r.below), r.rule
 """
 _RULES: LiteralString = """
     select r.rule, r.enabled, r.severity, r.condition, r.by_label, r.over, r.lasting, r.origin, r.summary, r.judged_at
@@ -30,6 +46,7 @@ _TARGETS: LiteralString = """
     select t.target, t.enabled, t.kind, t.address, t.least_severity, t.repeat_after, t.last_sent_at, t.unsent, t.error
       from alert.target_now t where t.setup = %s order by t.target
 """
+_BEGINNINGS = {**dict.fromkeys(BREAKING, "failures begin"), "site_stopped": "the last job ends"}
 _STATES = dict.fromkeys(BREAKING, "broken") | {"site_stopped": "stopped"}
 _NO_SITES = ("other", "(any site)")
 """The name of the sum of further sites."""
@@ -41,9 +58,54 @@ async def firing(call: Call) -> list[dict[str, Any]]:
     for row in rows:
         labels = msgspec.json.decode(row["labels"])
         title = sentence(row["summary"], next(iter(labels.values()), None)).removesuffix(".")
-        row |= {"title": title, "site": labels.get("site"), "page": _page(row["figure"], labels)}
+        row |= {
+            "title": title, "site": labels.get("site"), "page": _page(row["figure"], labels), "usually": _usually(row),
+            "begins": _BEGINNINGS.get(row["rule"], "it begins"),
+        }  # fmt: skip
         row["state"] = _STATES.get(row["rule"], row["severity"]) if row["site"] else row["severity"]
     return sorted(rows, key=lambda row: (row["severity"] != "critical", row["state"] != "broken"))
+
+
+def _usually(row: Mapping[str, Any]) -> str | None:
+    """The value of the alert's rule before, in words."""
+    if row["usual"] is None:
+        return None
+    return f"{100 * row['usual']:.0f} %" if row["is_part"] else f"{number(row['usual'])} {row['unit']}"
+
+
+Event = tuple[datetime, str]
+"""What happened, and when, in a chart."""
+
+
+async def events(call: Call, labels: Mapping[str, str]) -> dict[str, list[Event]]:
+    """Alerts of a subject: when their causes began, and when they began and ended. By the figures that are judged."""
+    found: dict[str, list[Event]] = {}
+    for row in await table(call, _OF_SUBJECT, call.setup, msgspec.json.encode(labels).decode()):
+        began = row["began_at"] and (row["began_at"], _BEGINNINGS.get(row["rule"], "it begins"))
+        of = [began, (row["since"], "alert"), row["ended_at"] and (row["ended_at"], "the alert ends")]
+        for figure in {row["figure"], row["per_figure"]} - {None}:
+            shown = found.setdefault(figure, [])
+            shown += [one for one in of if one and one not in shown]
+    return found
+
+
+async def limit(
+    call: Call, figure: str, by: str, *, labels: Mapping[str, str] | None = None, per: str | None = None,
+    unit: str = "%", times: float = 1.0,
+) -> Limit | None:  # fmt: skip
+    """The lowest threshold of the rules that judge what a chart draws: a figure by a label, or its part of another
+    figure. times: what the threshold counts in, if the chart has another unit than the rule.
+    """
+    for row in await table(call, _LIMITS, call.setup):
+        if (row["figure"], row["by_label"], row["per_figure"]) != (figure, by, per) or row["value"] <= 0:
+            continue
+        if msgspec.json.decode(row["labels"]) != (labels or {}) or msgspec.json.decode(row["per_labels"]):
+            continue
+        value = times * row["value"]
+        shown = f"{number(100 * value)} %" if unit == "%" else f"{number(value)} {unit}"
+        after = f" after {span(row['lasting'])}" if row["lasting"] else ""
+        return Limit(value, f"{'' if row['is_above'] else 'below '}{shown}: an alert{after}")
+    return None
 
 
 def _page(figure: str | None, labels: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ import bisect
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -19,6 +19,7 @@ _APART = 15  # least CSS pixels between two names at the ends of lines
 _LEVELS = 4
 _TIMES = 5
 _EDGE = 6  # percent of the width within which the text of a time would leave the chart
+_EVENTS = 6  # maximal number of events in a chart
 _STEPS = 60  # maximal number of parts of a chart that show values under the pointer
 _NAME = 24  # characters of a line's name there: a chart has 800 such names
 OTHER = "other"
@@ -79,6 +80,26 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """The threshold of an alert, in the unit of the samples, and what is below the chart about it."""
+
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across the chart that stands for no figure: its kind (limit, target or event), its path, and the number of
+    its colour, if it has one. The words stand below the chart.
+    """
+
+    kind: str
+    path: str
+    words: str
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Chart:
     """Lines over time. levels: the texts of the scale, from 0 up, at equal distances. times: places in percent, texts,
     and the side at which a text would leave the chart: first, last or none. steps: the texts under the pointer. gaps:
@@ -96,6 +117,7 @@ class Chart:
     end: datetime
     width: timedelta
     is_stacked: bool = False
+    marks: Sequence[Mark] = ()
 
     @property
     def words(self) -> str:
@@ -108,20 +130,25 @@ class Chart:
 
 
 def chart(
-    title: str, unit: str, found: Sampled | None, percent: bool = False, *, by: str | None = None, stacked: bool = False
-) -> Chart | None:
+    title: str, unit: str, found: Sampled | None, percent: bool = False, *, by: str | None = None,
+    stacked: bool = False, limit: Limit | None = None, target: Sampled | None = None,
+    events: Sequence[tuple[datetime, str]] = (),
+) -> Chart | None:  # fmt: skip
     """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions. by:
     the label that tells lines apart; reasons are shown in words. stacked: the lines are parts of a whole, and lie on
-    each other.
+    each other. limit: a threshold to draw. target: what the only line should be, in the same spans. events: what
+    happened, and when; the newest are drawn.
     """
     if found is None:
         return None
+    factor = 100 if percent else 1
     begin = found.began + found.spans[0] * found.width
     end = found.began + (found.spans[-1] + 1) * found.width
     places = [number - found.spans[0] for number in found.spans]
-    together = _together(found, 100 if percent else 1)
+    together = _together(found, factor)
     heights = _heights(together, stacked)
-    top = _top(max(max(one) for one in heights))
+    aims = [factor * sum(at) for at in zip(*(one.values for one in target.series), strict=True)] if target else []
+    top = _top(max(*map(max, heights), *aims, factor * limit.value if limit else 0.0))
     wide = WIDTH / (places[-1] + 1)  # width of a span
     centres = [wide * (place + 0.5) for place in places]
     colours = _colours([one.label for one in together if one.label != OTHER])
@@ -138,13 +165,48 @@ def chart(
         )
         for one, of, floor, at in zip(together, drawn, floors, ends, strict=True)
     ]  # fmt: skip
+    marks = [_event(at, text, begin, end) for at, text in sorted(events) if begin <= at <= end][-_EVENTS:]
+    if target and len(aims) == len(places):
+        path = _path(places, centres, [HEIGHT - HEIGHT * value / top for value in aims])
+        marks.append(Mark("target", path, "target", lines[0].number))
+    if limit:
+        marks.append(Mark("limit", f"M0 {HEIGHT - HEIGHT * factor * limit.value / top:.1f}H{WIDTH}", limit.words))
     shown = [(line.label, one.values) for line, one in zip(lines, together, strict=True)]
     return Chart(
         title, "%" if percent else unit, lines, [short(top * n / _LEVELS) for n in range(_LEVELS + 1)],
         [_time(at, text, begin, end) for at, text in _marks(begin, end)],
         _steps(shown, places, begin, found.width, wide), _gaps(places, wide),
-        begin.astimezone(UTC), end.astimezone(UTC), found.width, stacked,
+        begin.astimezone(UTC), end.astimezone(UTC), found.width, stacked, marks,
     )  # fmt: skip
+
+
+def part_of(found: Sampled | None, label: str) -> Sampled | None:
+    """A line as a part of the sum of all lines, where the sum is above 0; None if this is nowhere."""
+    if found is None:
+        return None
+    whole = [sum(at) for at in zip(*(one.values for one in found.series), strict=True)]
+    part = next((one.values for one in found.series if one.label == label), [0.0] * len(whole))
+    kept = [n for n, value in enumerate(whole) if value > 0]
+    if not kept:
+        return None
+    values = [part[n] / whole[n] for n in kept]
+    return replace(
+        found, spans=[found.spans[n] for n in kept], samples=[found.samples[n] for n in kept],
+        series=[Series(label, values, max(values))],
+    )  # fmt: skip
+
+
+def _event(at: datetime, text: str, begin: datetime, end: datetime) -> Mark:
+    """A moment; the date is shown unless it is that of the end."""
+    at, end = at.astimezone(UTC), end.astimezone(UTC)
+    moment = at.strftime("%H:%M" if at.date() == end.date() else "%-d %b %H:%M")
+    return Mark("event", f"M{WIDTH * ((at - begin) / (end - begin)):.1f} 0V{HEIGHT}", f"{moment} {text}")
+
+
+def only(found: Sampled | None, label: str) -> Sampled | None:
+    """One of the lines; None if it is not there."""
+    series = [one for one in found.series if one.label == label] if found else []
+    return replace(found, series=series) if found and series else None
 
 
 def spark(found: Sampled | None, number: int = 1) -> Line | None:

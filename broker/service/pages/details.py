@@ -14,8 +14,8 @@ from starlette.responses import Response
 from broker.operate.reading import RETRY_EXPLANATION
 from broker.service import pages, searches
 from broker.service.endpoint import Call
-from broker.service.pages.alerts import firing
-from broker.service.pages.charts import Sampled, chart
+from broker.service.pages.alerts import Event, events, firing, limit
+from broker.service.pages.charts import Sampled, chart, part_of
 from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 from broker.service.pages.job import failure, path, timeline
 from broker.service.problems import Problem
@@ -135,6 +135,14 @@ _HEALTH_AT: LiteralString = """
       left join monitor.queue u on u.setup = h.setup and u.queue = h.site
      where h.setup = %s and coalesce(u.site, h.site) = %s and h.score > 0
      order by h.score desc, h.host limit 10
+"""
+_CHANGES_AT: LiteralString = """
+    select c.at, c.object || ' ' || split_part(c.name, %s || ' ', 2) || ' '
+                 || case when c.before is null then 'set' when c.after is null then 'removed' else 'changed' end
+                 || ' by ' || coalesce(c.subject, c.role_name) as words
+      from (select * from monitor.change n where n.setup = %s order by n.change_id desc limit 1000) c
+     where c.object in ('limit', 'quarantine') and split_part(c.name, ' ', 2) = %s
+     order by c.change_id desc limit 3
 """
 TROUBLE = ("broken", "stopped")
 """States of sites that alerts name, the worst first."""
@@ -259,7 +267,10 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
         table(call, FRESHNESS, setup),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
-    found_of_all, sampled, alerts = await gather(tables, over_time, firing(call))
+    found_of_all, sampled, alerts, happened, changed, threshold = await gather(
+        tables, over_time, firing(call), events(call, {"site": name}), _changed(call, name),
+        limit(call, "ends_at_site", "site", labels={"outcome": "failed"}, per="ends_at_site"),
+    )  # fmt: skip
     found, waiting, queues, limits, failures, hosts, quarantines, health, [fresh] = found_of_all
     if not found and (queue := await table(call, _SITE_OF_QUEUE, setup, name)):
         return pages.redirect(f"/setups/{quote(setup, safe='')}/sites/{quote(queue[0]['site'])}")
@@ -275,13 +286,24 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
         "alerts": sorted(of_site, key=lambda row: row is not worst), "state": state_of(known, worst),
         "ended": ended(sampled[0]), "site": known, "since": since, "spans": list(SPANS),
         "charts": [
-            chart(title, unit, of, by=by)
-            for (title, unit, _, by), of in zip(_CHARTS_OF_SITE, sampled, strict=True)
+            chart(
+                title, unit, of, by=by,
+                events=happened.get(figure, []) + (changed if figure in ("ends_at_site", "leases_at_site") else []),
+            )
+            for (title, unit, figure, by), of in zip(_CHARTS_OF_SITE, sampled, strict=True)
         ],
+        "failed_part": chart("Failed of ended", "%", part_of(sampled[0], "failed"), percent=True, limit=threshold),
         "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
         "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
         "health": health, "fresh": fresh,
     }  # fmt: skip
+
+
+async def _changed(call: Call, site: str) -> list[Event]:
+    """Limits and quarantines of a site that people changed lately. Only operators read changes."""
+    if not call.caller.role.endswith("operator"):
+        return []
+    return [(row["at"], row["words"]) for row in await table(call, _CHANGES_AT, site, call.setup, site)]
 
 
 def ended(found: Sampled | None) -> dict[str, float] | None:

@@ -1,10 +1,13 @@
 """Pages of shares, of figures over time, and of the installation's health."""
 
 from asyncio import gather
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 
 from broker.service.endpoint import Call
-from broker.service.pages.charts import chart
+from broker.service.pages.alerts import Event, events, limit
+from broker.service.pages.charts import Chart, Limit, Sampled, chart
+from broker.service.pages.charts import only as only_line
 from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
 from broker.service.pages.words import label
 from broker.service.problems import Problem
@@ -28,12 +31,11 @@ _LOOPS: LiteralString = """
       from monitor.loop l where l.setup is null or l.setup = %s order by l.needed desc, l.name
 """
 _CHARTS = (
-    ("Use of owner groups", "group_use", "owner_group"),
-    ("Targets of owner groups", "group_target", "owner_group"),
-    ("Use of global shares", "share_use", "gshare"),
-    ("Targets of global shares", "share_target", "gshare"),
-)
-"""Titles, and figures by labels."""
+    ("group_use", "owner_group"), ("group_target", "owner_group"), ("share_use", "gshare"), ("share_target", "gshare"),
+)  # fmt: skip
+"""Figures by labels."""
+_TARGETS = {"group_use": "group_target", "share_use": "share_target"}
+"""Figures that have a target, which is drawn if one line is drawn."""
 _FIRST = "owner_group"  # the first subject of the page of all figures
 _POINTS_OF_MANY = 48  # maximal number of spans of a chart on a page with charts of many figures
 
@@ -41,12 +43,51 @@ _POINTS_OF_MANY = 48  # maximal number of spans of a chart on a page with charts
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: the target and the use of each, also over time."""
     since = span_of(call, "1d")
-    over_time = over(call, since, [(figure, by) for _, figure, by in _CHARTS])
-    shares, groups, sampled = await gather(table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time)
+    over_time = over(call, since, _CHARTS)
+    tree, groups, sampled = await gather(table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time)
+    use, target, share_use, share_target = sampled
+    worst = _furthest(groups, "owner_group")
+    threshold, happened = None, {}
+    if worst:
+        aim = worst["target"] or 0
+        threshold = await limit(call, "group_use", "owner_group", per="group_target", times=aim)
+        happened = await events(call, {"owner_group": worst["owner_group"]})
+    share = _furthest([row for row in tree if row["is_leaf"]], "gshare")
     return "shares", {
-        "since": since, "spans": list(SPANS), "tree": shares, "groups": groups,
-        "charts": [chart(title, "%", found, percent=True) for (title, *_), found in zip(_CHARTS, sampled, strict=True)],
+        "since": since, "spans": list(SPANS), "tree": tree, "groups": groups, "below": _below(groups),
+        "use": chart("Use of owner groups", "%", use, percent=True),
+        "worst": worst and _against(worst["owner_group"], use, target, threshold, happened.get("group_use", ())),
+        "charts": [
+            chart("Use of global shares", "%", share_use, percent=True),
+            share and _against(share["gshare"], share_use, share_target),
+        ],
     }  # fmt: skip
+
+
+def _off(row: Mapping[str, Any]) -> float:
+    """How far the use is above the target."""
+    return float((row["use"] or 0) - (row["target"] or 0))
+
+
+def _furthest(rows: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
+    """The row that is furthest from its target; None without rows."""
+    return max(rows, key=lambda row: (abs(_off(row)), row[name]), default=None)
+
+
+def _below(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The group that is furthest below its target; None if none is."""
+    last = min(groups, key=_off, default=None)
+    return last if last and _off(last) < 0 else None
+
+
+def _against(
+    name: str, use: Sampled | None, target: Sampled | None, threshold: Limit | None = None, what: Sequence[Event] = ()
+) -> Chart | None:
+    """The chart of one group or share against its target."""
+    return chart(
+        f"{name} against its target", "%", only_line(use, name), percent=True, limit=threshold,
+        target=only_line(target, name), events=what,
+    )  # fmt: skip
 
 
 async def history(call: Call) -> tuple[str, dict[str, Any]]:
@@ -67,12 +108,20 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     by_label = {name: by if wanted and by else figures[name]["labels"][0] for name in names}
     labels = {by_label[wanted]: only} if wanted and only else {}
     sampled = await over(call, since, list(by_label.items()), labels, POINTS if wanted else _POINTS_OF_MANY)
+    target = None
+    if labels and wanted in _TARGETS:
+        [target] = await over(call, since, [(_TARGETS[wanted], by)], labels, POINTS)
+    happened = await events(call, labels) if labels else {}
     charts = []
     for name, found in zip(names, sampled, strict=True):
         of = figures[name]
         title, way = f"{of['title']}, by {label(by_label[name])}", by_label[name]
         of_parts = of["unit"] == "fraction"
-        charts.append((name, chart(title, of["unit"], found, of_parts, by=way, stacked=way == "reason")))
+        threshold = await limit(call, name, way, unit="%" if of_parts else of["unit"]) if wanted else None
+        charts.append((name, chart(
+            title, of["unit"], found, of_parts, by=way, stacked=way == "reason", limit=threshold, target=target,
+            events=happened.get(name, ()),
+        )))  # fmt: skip
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,
         "subjects": subjects, "about": about,

@@ -9,7 +9,7 @@ from broker.listed import REASONS
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
 from broker.service.pages.charts import FIXED, Sampled, chart, spark
-from broker.service.pages.details import SITES, with_trouble
+from broker.service.pages.details import SITES, TROUBLE, with_trouble
 from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 
 _WAITING: LiteralString = """
@@ -52,6 +52,7 @@ _CHARTS = (
 GROUPS = 12
 """Groups that the page shows."""
 _SITES_SHOWN = 6
+_EVENTS = 3  # maximal number of sites whose trouble begins in the chart of ends
 
 
 async def overview(call: Call) -> tuple[str, dict[str, Any]]:
@@ -80,6 +81,10 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
     reasons = sorted(by_reason, key=lambda reason: (-by_reason[reason], reason))
     groups = sorted(by_group, key=lambda group: (-sum(by_group[group].values()), group))
     ends = _ends(sampled[2])
+    began = [
+        (row["began_at"], f"{row['site']}: {row['begins']}")
+        for row in alerts if row["began_at"] and row["state"] in TROUBLE
+    ][:_EVENTS]  # fmt: skip
     return "overview", {
         "since": since, "spans": list(SPANS), "fresh": fresh,
         "reasons": reasons, "by_reason": by_reason, "by_group": [(group, by_group[group]) for group in groups[:GROUPS]],
@@ -98,7 +103,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "sparks": {name: spark(of, number) for name, of, number in (
             ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1))},
         "charts": [
-            (figure, chart(title, unit, of, by=by, stacked=by == "reason"))
+            (figure, chart(title, unit, of, by=by, stacked=by == "reason", events=began if figure == "ends" else ()))
             for (title, unit, figure, by), of in zip(_CHARTS[:3], sampled, strict=False)
         ],
     }  # fmt: skip

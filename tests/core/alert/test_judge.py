@@ -198,8 +198,10 @@ def ends(failed: float, finished: float) -> dict[Series, float]:
 
 def began(alerts: Alerts) -> tuple[object, object, object]:
     """The minutes in which the only alert and its cause began, and the usual value."""
-    [row] = alerts.q.rows("select since, began_at, usual from alert.alert_now where setup = %s", alerts.q.setup)
-    return row
+    [(since, began_at, usual)] = alerts.q.rows(
+        "select since, began_at, usual from alert.alert_now where setup = %s", alerts.q.setup
+    )
+    return since, began_at, usual
 
 
 def test_the_cause_of_an_alert_began_with_the_first_minute_beyond_the_rule_itself(alerts: Alerts) -> None:

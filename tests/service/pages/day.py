@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 DAY = 1440  # minutes
 _JUDGED = 150  # the last minutes, in which sites begin to fail
-_FAILS = 130  # minutes for which a site has failed
+FAILS = 130  # minutes for which a site has failed
 _STOPPED = 40  # minutes for which nothing has run at another site
 
 # Owner groups: share, jobs that a site runs, jobs that wait.
@@ -137,13 +137,13 @@ def _minutes(now: Mapping[Series, float], fails: str, stopped: str) -> Iterator[
             values |= {series: value / whole for series, value in values.items() if series[0] == figure}
         for site in sites:
             ended = 3 * wave(("ends", site), len(site), 0.2)
-            failed = 0.93 if site == fails and left < _FAILS else 0.04
+            failed = 0.93 if site == fails and left < FAILS else 0.04
             for outcome, part in (("finished", 1 - failed), ("failed", failed)):
                 values["ends_at_site", (("outcome", outcome), ("site", site))] = ended * part
         for group, (_, runs, _) in _GROUPS.items():
             matched = runs * 1.5 * wave(("matches", group), runs, 0.2)
             values["matches", (("owner_group", group),)] = matched
-            for outcome, part in (("finished", 0.86), ("failed", 0.14 if left < _FAILS else 0.04)):
+            for outcome, part in (("finished", 0.86), ("failed", 0.14 if left < FAILS else 0.04)):
                 values["ends", (("outcome", outcome), ("owner_group", group))] = matched * part
         if left >= _STOPPED:
             values["leases_at_site", (("site", stopped), ("state", "running"))] = 12 * wave(stopped, 1, 0.2)

@@ -59,13 +59,16 @@ def test_why_does_this_task_not_run_and_what_would_help(overview: Any, db: Db) -
 
 
 def test_which_site_is_broken_since_when_and_by_what(overview: Any, db: Db) -> None:
-    [(site, since)] = db.execute(
-        "select labels ->> 'site', to_char(since at time zone 'utc', 'FMDD Mon HH24:MI') from alert.alert_now"
+    [(site, began, since)] = db.execute(
+        "select labels ->> 'site', to_char(began_at at time zone 'utc', 'FMDD Mon HH24:MI'),"
+        " to_char(since at time zone 'utc', 'FMDD Mon HH24:MI') from alert.alert_now"
         " where setup = %s and rule = 'site_fails_jobs' and state = 'firing'", [SETUP],
     ).fetchall()  # fmt: skip
+    assert began == f"{day.NOW - day.FAILS * day.MINUTE:%-d %b %H:%M}" < since
+    when = f"Since {began}, for 2 h; usually 4 %; the alert itself: {since}."
     first = overview.locator(".alerts > li").first
     said = words(first)
-    assert re.fullmatch(rf"broken \d+ % of the jobs that end at site {site} fail Since {since}, for \d+ min\.", said)
+    assert re.fullmatch(rf"broken \d+ % of the jobs that end at site {site} fail {when}", said)
     first.get_by_role("link").click()
     assert overview.url.endswith(f"{BASE}/sites/{site}")
     assert words(overview.locator("h1")) == f"{site} broken"
@@ -76,7 +79,14 @@ def test_which_site_is_broken_since_when_and_by_what(overview: Any, db: Db) -> N
     why = words(overview.locator(".verdict p").first)
     assert re.search(rf"^\d+ % of the jobs that end at site {site} fail\. \d+ of \d+ jobs .* failed, mostly by ", why)
     assert meaning.lower() in why.lower()
-    assert f"The alert holds since {since}." in words(overview.locator(".verdict p").nth(1))
+    assert words(overview.locator(".verdict p").nth(1)).startswith(when)
+    ends = overview.locator("figure.chart", has_text="Ends, by outcome")
+    assert ends.locator("path.event").count() == 4  # two in the drawing, two below it
+    assert ends.locator(".legend.always li").all_inner_texts() == [
+        f"{began.split()[-1]} failures begin", f"{since.split()[-1]} alert",
+    ]  # fmt: skip
+    failed = overview.locator("figure.chart", has_text="Failed of ended")
+    assert failed.locator(".legend.always").inner_text() == "50 %: an alert after 10 min"
 
 
 def test_who_uses_more_than_their_share(overview: Any, db: Db) -> None:
@@ -89,8 +99,16 @@ def test_who_uses_more_than_their_share(overview: Any, db: Db) -> None:
     assert f"{group} has {points} points too much." in words(card)
     assert words(card.locator(".share").first).startswith(group)
     card.get_by_role("link", name="over time").click()
-    assert words(overview.locator(".verdict")).startswith(f"{group} uses the most above its share: ")
-    assert f"+{points} points" in words(overview.locator(".verdict"))
+    [(below, less)] = db.execute(
+        "select owner_group, round((100 * (target - use))::numeric, 1) from monitor.group_use where setup = %s"
+        " order by use - target limit 1", [SETUP],
+    ).fetchall()  # fmt: skip
+    verdict = f"{group} has {points} points more than its share, {below} {less} less. "
+    assert words(overview.locator(".verdict")).startswith(verdict)
+    worst = group if points > less else below
+    against = overview.locator("figure.chart", has_text=f"{worst} against its target")
+    assert against.locator("svg.lines path.target").count() == 1
+    assert "target" in against.locator(".legend.always li").all_inner_texts()
 
 
 def test_the_way_to_what_would_happen_if_a_site_were_closed(overview: Any) -> None:
