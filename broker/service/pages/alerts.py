@@ -1,6 +1,6 @@
 """The page of alerts: firing and ended alerts, the rules, and the targets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 from urllib.parse import quote
@@ -28,10 +28,10 @@ _ALERTS: LiteralString = """
      limit 200
 """
 _OF_SUBJECT: LiteralString = """
-    select a.rule, r.figure, r.per_figure, a.began_at, a.since, a.ended_at
+    select a.labels ->> %s as subject, a.rule, r.figure, r.per_figure, a.began_at, a.since, a.ended_at
       from alert.alert_now a join alert.rule_in_force r on r.setup = a.setup and r.rule = a.rule
-     where a.setup = %s and a.labels = %s::jsonb and a.state <> 'pending'
-     order by a.since desc limit 20
+     where a.setup = %s and a.labels ->> %s = coalesce(%s, a.labels ->> %s) and a.state <> 'pending'
+     order by a.since desc limit 100
 """
 _LIMITS: LiteralString = """
     select r.figure, r.labels, r.by_label, r.per_figure, r.per_labels, coalesce(r.above, r.below) as value,
@@ -77,26 +77,33 @@ Event = tuple[datetime, str]
 """What happened, and when, in a chart."""
 
 
-async def events(call: Call, labels: Mapping[str, str]) -> dict[str, list[Event]]:
-    """Alerts of a subject: when their causes began, and when they began and ended. By the figures that are judged."""
-    found: dict[str, list[Event]] = {}
-    for row in await table(call, _OF_SUBJECT, call.setup, msgspec.json.encode(labels).decode()):
+async def events(call: Call, by: str, only: str | None = None) -> dict[tuple[str, str], list[Event]]:
+    """The newest alerts by a label, or of one of its values: when their causes began, and when they began and ended. By
+    the value of the label and the figure that is judged.
+    """
+    found: dict[tuple[str, str], list[Event]] = {}
+    for row in await table(call, _OF_SUBJECT, by, call.setup, by, only, by):
         began = row["began_at"] and (row["began_at"], _BEGINNINGS.get(row["rule"], "it begins"))
         of = [began, (row["since"], "alert"), row["ended_at"] and (row["ended_at"], "the alert ends")]
         for figure in {row["figure"], row["per_figure"]} - {None}:
-            shown = found.setdefault(figure, [])
+            shown = found.setdefault((row["subject"], figure), [])
             shown += [one for one in of if one and one not in shown]
     return found
 
 
-async def limit(
-    call: Call, figure: str, by: str, *, labels: Mapping[str, str] | None = None, per: str | None = None,
-    unit: str = "%", times: float = 1.0,
+async def limits(call: Call) -> list[dict[str, Any]]:
+    """The rules that are judged, those with the lowest thresholds first."""
+    return await table(call, _LIMITS, call.setup)
+
+
+def limit(
+    rules: Sequence[Mapping[str, Any]], figure: str, by: str, *, labels: Mapping[str, str] | None = None,
+    per: str | None = None, unit: str = "%", times: float = 1.0,
 ) -> Limit | None:  # fmt: skip
     """The lowest threshold of the rules that judge what a chart draws: a figure by a label, or its part of another
     figure. times: what the threshold counts in, if the chart has another unit than the rule.
     """
-    for row in await table(call, _LIMITS, call.setup):
+    for row in rules:
         if (row["figure"], row["by_label"], row["per_figure"]) != (figure, by, per) or row["value"] <= 0:
             continue
         if msgspec.json.decode(row["labels"]) != (labels or {}) or msgspec.json.decode(row["per_labels"]):

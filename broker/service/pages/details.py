@@ -14,7 +14,7 @@ from starlette.responses import Response
 from broker.operate.reading import RETRY_EXPLANATION
 from broker.service import pages, searches
 from broker.service.endpoint import Call
-from broker.service.pages.alerts import Event, events, firing, limit
+from broker.service.pages.alerts import Event, events, firing, limit, limits
 from broker.service.pages.charts import Sampled, chart, part_of
 from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 from broker.service.pages.job import failure, path, timeline
@@ -155,6 +155,7 @@ _CHARTS_OF_SITE = (
     ("Jobs that may run here, by reason", "jobs", "jobs_waiting_at_site", "reason"),
 )
 """Titles and units, and figures by labels."""
+_WITH_CHANGES = ("ends_at_site", "leases_at_site")
 
 
 async def job(call: Call) -> tuple[str, dict[str, Any]]:
@@ -267,11 +268,10 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
         table(call, FRESHNESS, setup),
     )
     over_time = over(call, since, [(figure, by) for _, _, figure, by in _CHARTS_OF_SITE], {"site": name})
-    found_of_all, sampled, alerts, happened, changed, threshold = await gather(
-        tables, over_time, firing(call), events(call, {"site": name}), _changed(call, name),
-        limit(call, "ends_at_site", "site", labels={"outcome": "failed"}, per="ends_at_site"),
-    )  # fmt: skip
-    found, waiting, queues, limits, failures, hosts, quarantines, health, [fresh] = found_of_all
+    found_of_all, sampled, alerts, happened, changed, rules = await gather(
+        tables, over_time, firing(call), events(call, "site", name), _changed(call, name), limits(call)
+    )
+    found, waiting, queues, limits_of, failures, hosts, quarantines, health, [fresh] = found_of_all
     if not found and (queue := await table(call, _SITE_OF_QUEUE, setup, name)):
         return pages.redirect(f"/setups/{quote(setup, safe='')}/sites/{quote(queue[0]['site'])}")
     known = one(found, "site", name)
@@ -281,19 +281,21 @@ async def site(call: Call) -> tuple[str, dict[str, Any]] | Response:
     if not known["is_queue"]:
         known["waiting"] += sum(row["jobs"] for row in waiting)
     of_site = [row for row in alerts if row["site"] == name]
+    threshold = limit(rules, "ends_at_site", "site", labels={"outcome": "failed"}, per="ends_at_site")
     worst = next((row for row in of_site if row["state"] in TROUBLE), None)
     return "site", {
         "alerts": sorted(of_site, key=lambda row: row is not worst), "state": state_of(known, worst),
+        "usually": next((row["usually"] for row in of_site if row["rule"] == "site_fails_jobs"), None),
         "ended": ended(sampled[0]), "site": known, "since": since, "spans": list(SPANS),
         "charts": [
             chart(
                 title, unit, of, by=by,
-                events=happened.get(figure, []) + (changed if figure in ("ends_at_site", "leases_at_site") else []),
+                events=happened.get((name, figure), []) + (changed if figure in _WITH_CHANGES else []),
             )
             for (title, unit, figure, by), of in zip(_CHARTS_OF_SITE, sampled, strict=True)
         ],
         "failed_part": chart("Failed of ended", "%", part_of(sampled[0], "failed"), percent=True, limit=threshold),
-        "limits": limits, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
+        "limits": limits_of, "waiting": waiting, "queues": queues, "failures": failures, "hosts": hosts,
         "quarantines": quarantines[:_QUARANTINES], "more_quarantines": len(quarantines) > _QUARANTINES,
         "health": health, "fresh": fresh,
     }  # fmt: skip

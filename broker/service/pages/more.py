@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 
 from broker.service.endpoint import Call
-from broker.service.pages.alerts import Event, events, limit
+from broker.service.pages.alerts import Event, events, limit, limits
 from broker.service.pages.charts import Chart, Limit, Sampled, chart
 from broker.service.pages.charts import only as only_line
 from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
@@ -44,19 +44,21 @@ async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: the target and the use of each, also over time."""
     since = span_of(call, "1d")
     over_time = over(call, since, _CHARTS)
-    tree, groups, sampled = await gather(table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time)
+    tree, groups, sampled, rules, happened = await gather(
+        table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time, limits(call),
+        events(call, "owner_group"),
+    )  # fmt: skip
     use, target, share_use, share_target = sampled
     worst = _furthest(groups, "owner_group")
-    threshold, happened = None, {}
-    if worst:
-        aim = worst["target"] or 0
-        threshold = await limit(call, "group_use", "owner_group", per="group_target", times=aim)
-        happened = await events(call, {"owner_group": worst["owner_group"]})
     share = _furthest([row for row in tree if row["is_leaf"]], "gshare")
     return "shares", {
         "since": since, "spans": list(SPANS), "tree": tree, "groups": groups, "below": _below(groups),
         "use": chart("Use of owner groups", "%", use, percent=True),
-        "worst": worst and _against(worst["owner_group"], use, target, threshold, happened.get("group_use", ())),
+        "worst": worst and _against(
+            worst["owner_group"], use, target,
+            limit(rules, "group_use", "owner_group", per="group_target", times=worst["target"] or 0),
+            happened.get((worst["owner_group"], "group_use"), ()),
+        ),
         "charts": [
             chart("Use of global shares", "%", share_use, percent=True),
             share and _against(share["gshare"], share_use, share_target),
@@ -107,20 +109,23 @@ async def history(call: Call) -> tuple[str, dict[str, Any]]:
     names = [wanted] if wanted else [name for name, of in figures.items() if of["labels"][0] == about]
     by_label = {name: by if wanted and by else figures[name]["labels"][0] for name in names}
     labels = {by_label[wanted]: only} if wanted and only else {}
-    sampled = await over(call, since, list(by_label.items()), labels, POINTS if wanted else _POINTS_OF_MANY)
-    target = None
+    wanted_figures = list(by_label.items())
     if labels and wanted in _TARGETS:
-        [target] = await over(call, since, [(_TARGETS[wanted], by)], labels, POINTS)
-    happened = await events(call, labels) if labels else {}
+        wanted_figures.append((_TARGETS[wanted], by_label[wanted]))
+    sampled, rules, happened = await gather(
+        over(call, since, wanted_figures, labels, POINTS if wanted else _POINTS_OF_MANY), limits(call),
+        events(call, by_label[names[0]], only or None),
+    )  # fmt: skip
+    target = sampled[len(names)] if len(sampled) > len(names) else None
     charts = []
-    for name, found in zip(names, sampled, strict=True):
+    for name, found in zip(names, sampled, strict=False):
         of = figures[name]
         title, way = f"{of['title']}, by {label(by_label[name])}", by_label[name]
         of_parts = of["unit"] == "fraction"
-        threshold = await limit(call, name, way, unit="%" if of_parts else of["unit"]) if wanted else None
+        threshold = limit(rules, name, way, unit="%" if of_parts else of["unit"]) if wanted else None
         charts.append((name, chart(
             title, of["unit"], found, of_parts, by=way, stacked=way == "reason", limit=threshold, target=target,
-            events=happened.get(name, ()),
+            events=happened.get((only, name), ()),
         )))  # fmt: skip
     return "history", {
         "since": since, "spans": list(SPANS), "figures": figures, "wanted": wanted, "by": by, "only": only,

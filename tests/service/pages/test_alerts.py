@@ -68,6 +68,27 @@ def test_each_alert_links_to_its_object(fired: None, filled: Calls, look: Look) 
     assert "No sample of this span" in look("/history", figure="jobs_waiting", by="owner_group", only="none").text
 
 
+def test_the_history_of_a_figure_has_the_threshold_of_its_rule_and_its_alerts(
+    fired: None, filled: Calls, look: Look
+) -> None:
+    filled.value("select alert.set_rule('default', 'runs', '{\"above\": 0.5, \"lasting\": \"5 minutes\"}')")
+    page = look("/history", figure="leases_at_site", by="site", only="NORTH").text
+    assert page.count('class="limit"') == 2 and "0.5 jobs: an alert after 5 min</li>" in page
+    since = filled.value("select to_char(max(since) at time zone 'utc', 'HH24:MI') from alert.alert_now")
+    assert f"{since} alert</li>" in page
+    other = look("/history", figure="leases_at_site", by="site", only="SOUTH").text
+    assert " alert</li>" not in other
+    assert 'class="limit"' not in look("/history", figure="leases_at_site", by="state").text
+
+
+def test_only_operators_see_in_charts_of_a_site_what_people_changed(filled: Calls, look: Look) -> None:
+    filled.connection.execute("update resource.change set at = (select max(at) from history.sample)")
+    changed = re.compile(r"</svg>\d\d:\d\d limit JobTypes MC set by [^<]+</li>")
+    assert changed.search(look("/sites/NORTH", kind="operator").text)
+    for page in (look("/sites/NORTH").text, look("/sites/SOUTH", kind="operator").text):
+        assert not changed.search(page)
+
+
 def test_the_page_of_alerts_shows_rules_and_pending_alerts(fired: None, look: Look) -> None:
     page = look("/alerts").text
     assert "matches go on" in page

@@ -197,6 +197,45 @@ def test_a_chart_says_in_words_what_it_draws() -> None:
     assert drawn.words == "a 25 % at the end, 150 % at most; b 10 % at the end, 110 % at most"
 
 
+def test_a_threshold_a_target_and_events_are_drawn_at_their_places_with_words() -> None:
+    events = [
+        (NOON + 8 * MINUTE, "alert"), (NOON + 5 * MINUTE, "failures begin"), (NOON - MINUTE, "before"),
+        (NOON + 11 * MINUTE, "after"),
+    ]  # fmt: skip
+    drawn = drawn_from(
+        {"a": dict.fromkeys(range(10), 0.2)}, "fraction", percent=True, events=events,
+        limit=charts.Limit(0.5, "50 %: an alert"), target=sampled({"a": dict.fromkeys(range(10), 0.25)}),
+    )  # fmt: skip
+    assert drawn.levels[-1] == "60"
+    kinds = [(mark.kind, mark.words) for mark in drawn.marks]
+    assert kinds == [
+        ("event", "12:05 failures begin"), ("event", "12:08 alert"), ("target", "target"), ("limit", "50 %: an alert"),
+    ]  # fmt: skip
+    begin, alert, target, limit = drawn.marks
+    assert (begin.path, alert.path, limit.path) == ("M500.0 0V100", "M800.0 0V100", "M0 16.7H1000")
+    assert {y for _, y in numbers(target.path)[0]} == {58.33} and target.number == drawn.lines[0].number
+    assert drawn_from({"a": {0: 1}}).marks == []
+
+
+def test_events_of_a_day_before_have_their_date_and_only_the_newest_are_drawn() -> None:
+    events = [(NOON + n * timedelta(hours=2), str(n)) for n in range(9)]
+    drawn = drawn_from({"a": {0: 1, 24 * 60: 1}}, events=events)
+    assert [mark.words for mark in drawn.marks] == [
+        "28 Mar 18:00 3", "28 Mar 20:00 4", "28 Mar 22:00 5", "00:00 6", "02:00 7", "04:00 8",
+    ]  # fmt: skip
+
+
+def test_a_part_of_the_sum_has_no_value_where_the_sum_is_zero() -> None:
+    values = {"failed": {0: 1.0, 1: 0, 2: 3}, "finished": {0: 3.0, 1: 0, 2: 0}}
+    part = charts.part_of(sampled(values), "failed")
+    assert part is not None
+    assert (part.spans, part.series[0].values) == ([0, 2], [0.25, 1])
+    none = charts.part_of(sampled({"finished": {0: 1.0}}), "failed")
+    assert none is not None and none.series[0].values == [0]
+    assert charts.part_of(sampled({"finished": {0: 0.0}}), "failed") is None
+    assert charts.part_of(None, "failed") is None
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
