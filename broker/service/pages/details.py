@@ -1,4 +1,4 @@
-"""Pages of one thing: a job, a TaskQueue, a task, a queue, a site."""
+"""Pages of one thing: a job, a queue, a site."""
 
 from asyncio import gather
 from collections import Counter
@@ -8,7 +8,6 @@ from operator import mul
 from typing import Any, LiteralString
 from urllib.parse import quote
 
-import msgspec
 from starlette.responses import Response
 
 from broker.operate.reading import RETRY_EXPLANATION
@@ -49,9 +48,8 @@ _WHY_JOB: LiteralString = """
     select e.condition, e.wanted, e.failing, e.seen, e.last_seen, e.remark
       from taskqueue.explain_job(%s, %s, 500) e order by e.failing desc nulls last
 """
-_FIRST_JOB: LiteralString = """
-    select f.job_id, f.waits from monitor.first_job f where f.setup = %s and f.task_queue_id = %s
-"""
+_SAID = "kinds of resources do not fulfil it"
+"""The end of a remark that repeats the numbers beside it."""
 _SITE: LiteralString = """
     select s.site, s.status, s.queues, s.online, s.starting, s.running, s.running_cores, s.limits, s.limits_reached,
            s.pilots_seen, s.quarantined, s.quarantine,
@@ -173,7 +171,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
         firing(call),
     )
     known = one(found, "job", number)
-    why = await _why(call, number) if waiting else []
+    why = await why_job(call, number) if waiting else []
     return "job", {
         "ended": known["status"] in ENDED, "requirements": asked[0]["requirements"] if asked else None,
         "path": path(known, events, history, known["status"] in ENDED), "timeline": timeline(events, history),
@@ -185,22 +183,13 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-async def _why(call: Call, job_id: int) -> list[dict[str, Any]]:
-    return await table(call, _WHY_JOB, call.setup, job_id)
-
-
-async def task_queue(call: Call) -> tuple[str, dict[str, Any]]:
-    """A TaskQueue: its requirements, and the reason why no resource takes its first job."""
-    setup, number = call.setup, call.number("task_queue_id")
-    known = one(await searches.row(call, "task_queues", number), "TaskQueue", number)
-    asked = msgspec.json.encode(known["requirements"]).decode()
-    [words] = await call.rows("select taskqueue.requirements_in_words(%s::jsonb)", asked)
-    first = await table(call, _FIRST_JOB, setup, number)
-    why = await _why(call, first[0]["job_id"]) if first else []
-    return "task_queue", {
-        "queue": known, "requirements": msgspec.json.decode(words[0]), "first": first[0] if first else None,
-        "why": why,
-    }  # fmt: skip
+async def why_job(call: Call, job_id: int) -> list[dict[str, Any]]:
+    """The conditions of a waiting job, the one that keeps most kinds of resources away first."""
+    rows = await table(call, _WHY_JOB, call.setup, job_id)
+    for row in rows:
+        if (row["remark"] or "").endswith(_SAID):
+            row["remark"] = None
+    return rows
 
 
 async def queue(call: Call) -> tuple[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from broker.service.pages import (
     replay,
     runs,
     task,
+    task_queue,
     tasks,
     what_if,
 )
@@ -26,7 +27,7 @@ ENDPOINTS = (
     *instances.ENDPOINTS,
     *runs.ENDPOINTS,
     endpoint("/jobs/{job_id:id}", "A job", details.job),
-    endpoint("/task-queues/{task_queue_id:id}", "A TaskQueue", details.task_queue),
+    endpoint("/task-queues/{task_queue_id:id}", "A TaskQueue", task_queue.task_queue),
     endpoint("/tasks/{task_id:id}", "A task", task.task),
     endpoint("/queues/{queue:path}", "A PanDA queue", details.queue, (FIGURES,)),
     endpoint("/sites", "List of sites", details.sites, (FIGURES, COUNTS)),
