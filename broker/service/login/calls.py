@@ -18,17 +18,22 @@ from broker.service.login import attempts
 from broker.service.login.cookies import CSRF_HEADER, csrf, hashed, is_csrf, new_value, require_own_page
 from broker.service.login.provider import CALLBACK, Provider
 from broker.service.login.session import Opened, Setup, close_session, open_session, session_everywhere, use_ticket
+from broker.service.pages.charts import spark
+from broker.service.pages.details import ended
+from broker.service.pages.frame import over
 from broker.service.problems import LOG, Problem, encoded
 
 _MOST_BYTES = 8192  # limit of a form
 _MOST_SETUPS = 100  # setups of the first page
 _FIGURES: LiteralString = """
     select f.counted_at, f.is_counted, f.is_sampled,
+           coalesce((select s.simulated from monitor.setup s where s.setup = f.setup), now()) - f.counted_at as age,
            (select coalesce(sum(w.jobs), 0)::bigint from monitor.waiting_by_reason w where w.setup = %s) as waiting,
            (select coalesce(sum(l.leases), 0)::bigint from monitor.lease_by_site l where l.setup = %s) as running,
            (select count(*) from alert.alert_now a where a.setup = %s and a.state = 'firing') as alerts
       from history.freshness f where f.setup = %s
 """
+_POINTS = 48  # maximal number of spans of a line in the list of setups
 _TICKET = re.compile(r"[0-9a-f]{64}")
 _ERROR = re.compile(r"[a-z_]{1,40}")
 _PAGE = Adapter("browser", pages.refusal)
@@ -61,7 +66,14 @@ async def _figures(call: Call, one: Setup) -> dict[str, Any]:
         with suppress(Problem, psycopg.Error):
             await of.identify(one.setup)
             rows = await of.rows(_FIGURES, *[one.setup] * 4)
-            found |= {"sees": True, **dict(zip(rows.names, rows[0], strict=True))}
+            waiting, ends = await over(of, "6h", [("jobs_waiting", None), ("ends", "outcome")], points=_POINTS)
+            of_ends = ended(ends)
+            found |= {
+                **dict(zip(rows.names, rows[0], strict=True)),
+                "sees": True,
+                "spark": spark(waiting, 1),
+                "failed": of_ends["failed"] / of_ends["all"] if of_ends else None,
+            }
     return found
 
 

@@ -3,12 +3,13 @@
 from asyncio import gather
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, LiteralString
 
 from broker.listed import REASONS
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import firing
-from broker.service.pages.charts import FIXED, Sampled, chart, spark
+from broker.service.pages.charts import FIXED, Sampled, Series, chart, spark
 from broker.service.pages.details import SITES, TROUBLE, with_trouble
 from broker.service.pages.frame import FRESHNESS, SPANS, over, span_of, table
 
@@ -101,7 +102,8 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
         "ends": ends, "matches": _last(sampled[1]), "changed": changed,
         "sparks": {name: spark(of, number) for name, of, number in (
-            ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1))},
+            ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1),
+            ("failed", _failing(sampled[2]), 6))},
         "charts": [
             (figure, chart(title, unit, of, by=by, stacked=by == "reason", events=began if figure == "ends" else ()))
             for (title, unit, figure, by), of in zip(_CHARTS[:3], sampled, strict=False)
@@ -127,6 +129,17 @@ def _ends(found: Sampled | None) -> Mapping[str, float] | None:
     last = max(1, len(found.spans) // 8)
     now, usual = _part(failed[-last:], finished[-last:]), _part(failed, finished)
     return None if now is None or usual is None else {"now": now, "usual": usual}
+
+
+def _failing(found: Sampled | None) -> Sampled | None:
+    """The failed part of the ends of each span."""
+    if found is None:
+        return None
+    of = {one.label: one.values for one in found.series}
+    none = [0.0] * len(found.spans)
+    ends = zip(of.get("failed", none), of.get("finished", none), strict=True)
+    parts = [_part([failed], [finished]) or 0.0 for failed, finished in ends]
+    return replace(found, series=[Series("failed", parts, max(parts, default=0.0))])
 
 
 def _part(failed: Sequence[float], finished: Sequence[float]) -> float | None:

@@ -15,6 +15,8 @@ from broker.words import BADGES
 
 _WIDE = 60
 """Characters of a text that has a wide column."""
+_BRIEF, _BROAD, _WHOLE = 13, 13, 34
+"""Characters of a text that is not broken, and of texts that have one and two of the three columns of a card."""
 
 _MARK = Markup(
     '<td class="mark {of}" title="{title}"><span aria-hidden="true">{}</span><span class="sr">{}</span></td>'
@@ -23,6 +25,8 @@ _PASS = Markup('<td class="mark pass"><span aria-hidden="true">✓</span><span c
 _NO_MARK = Markup('<td class="mark"></td>')
 _BADGED = frozenset(("status", "state", "reason", "verdict", "severity", "event", "outcome", "to_status"))
 """Columns whose words are badges."""
+_STRIPED = ("status", "state", "reason")
+"""Columns whose words mark their row."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -41,24 +45,51 @@ def side(rows: Rows, name: str, links: Mapping[str, str]) -> Markup:
     return _side([row[name] for row in rows if row[name] is not None], name in links)
 
 
-def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base: str) -> Markup:
-    """The rows of a table, with a cell for each heading."""
+def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base: str, cards: bool = False) -> Markup:
+    """The rows of a table, with a cell for each heading, and a stripe at a row in trouble. cards: on a phone a row is a
+    card, so each cell has its heading and keeps its role."""
     columns = [(name, links.get(name), name in links) for name in headings]
     first = next(iter(headings), None)
+    row_role, head_role = (' role="row"', ' role="rowheader"') if cards else ("", "")
+    roles = {name: f' role="cell" data-label="{escape(words)}"' if cards else "" for name, words in headings.items()}
     parts: list[str] = []
     for row in rows:
-        parts.append("<tr>\n")
+        mark = _mark(row, headings)
+        stripe = f' class="{mark}"' if mark else ""
+        parts.append(f"<tr{row_role}{stripe}>\n")
         for name, link, leads in columns:
             value = row[name]
-            is_badge = name in _BADGED and value in BADGES
-            text = badge(value, reason(value) if name == "reason" else None) if is_badge else cell(value, link, base)
+            if name in _BADGED and value in BADGES:
+                words = reason(value) if name == "reason" else value
+                text, kind = badge(value, words), _width(len(words), cards, is_badge=True)
+            else:
+                text = cell(value, link, base)
+                kind = _side(() if value is None else (value,), leads) or _width(_length(value, text), cards)
             if name == first:
                 wide = ' class="words"' if isinstance(value, str) and len(value) > _WIDE else ""
-                parts.append(f'<th scope="row"{wide}>{text}</th>\n')
+                parts.append(f'<th scope="row"{wide}{head_role}>{text}</th>\n')
             else:
-                parts.append(f"<td{_side(() if value is None else (value,), leads)}>{text}</td>\n")
+                parts.append(f"<td{kind}{roles[name]}>{text}</td>\n")
         parts.append("</tr>\n")
     return Markup("".join(parts))
+
+
+def _length(value: Any, text: Markup) -> int:
+    """The characters that are read in a cell."""
+    return len(value) if isinstance(value, str) else _BRIEF if isinstance(value, datetime) else len(text)
+
+
+def _width(length: int, cards: bool, is_badge: bool = False) -> str:
+    """The class of a text by its length: a brief one is not broken, and on a card a longer one has more columns."""
+    if cards and length > _BROAD:
+        return f' class="{"whole" if length > _WHOLE else "broad"}"'
+    return ' class="brief"' if 0 < length <= _BRIEF and not is_badge else ""
+
+
+def _mark(row: Mapping[str, Any], headings: Mapping[str, str]) -> str:
+    """The stripe of a row: what a person must look at, what hinders work, or what a person holds."""
+    found = {BADGES.get(row[name], "") for name in _STRIPED if name in headings and row[name] is not None}
+    return next((mark for mark in ("bad", "hold", "warn") if mark in found), "")
 
 
 def marks(rules: Sequence[str], rejected: Mapping[str, str], first: str | None, is_whole: bool = True) -> Markup:

@@ -1,4 +1,4 @@
-"""The list of tasks: by default the stuck ones first, each with its jobs by state."""
+"""The list of tasks: the stuck ones first, or those whose jobs fail, each with its jobs by state."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any, LiteralString
 from broker.service import searches
 from broker.service.endpoint import Call
 from broker.service.models import Found, Restriction, Search
+from broker.service.pages.details import ENDED
 from broker.service.pages.frame import address, endpoint, table
 from broker.service.pages.lists import listed, values_of
 from broker.service.pages.task import states_of
@@ -32,21 +33,47 @@ _MANY_FAIL = 0.2  # failed part of the ended jobs from which a task is marked
 _FURTHEST = 1_000_000  # rows before those of a page
 # Tasks that have ended are left out, unless their status is asked for. The filters apply to the joined tasks: a generic
 # plan expects one row behind them, and would join in a nested loop.
-_STUCK_FIRST: LiteralString = """
+_OF_STATUS: LiteralString = """
+         and case %s
+             when '' then (t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
+             else t.status = %s end"""
+_CHOSEN: LiteralString = (
+    "%s in ('', o.user_name) and %s in ('', o.gshare) and %s in ('', o.nucleus) and %s in ('', o.algorithm)"
+)
+_STUCK_FIRST: LiteralString = f"""
     with open as materialized (
       select t.task_id, t.user_name, t.gshare, t.nucleus, t.algorithm, r.reason, r.jobs_left
         from monitor.task t
         left join brokerage.task_reason r on r.setup = t.setup and r.task_id = t.task_id
-       where t.setup = %s
-         and case %s
-             when '' then (t.status = any ('{done,finished,failed,aborted,broken,exhausted,passed}')) is not true
-             else t.status = %s end
+       where t.setup = %s{_OF_STATUS}
     )
     select o.task_id, count(*) over ()
       from open o
-     where %s in ('', o.user_name) and %s in ('', o.gshare) and %s in ('', o.nucleus) and %s in ('', o.algorithm)
+     where {_CHOSEN}
        and %s in ('', o.reason)
      order by coalesce(o.reason = any (%s), false) desc, o.jobs_left desc nulls last, o.task_id desc
+     limit %s offset %s
+"""
+# Tasks by the failed part of their jobs that have ended. The counts are stored, and reasons are read only for a filter.
+_FAILING: LiteralString = f"""
+    with ends as materialized (
+      select c.task_id, sum(c.jobs) filter (where c.status = 'failed') as failed, sum(c.jobs) as ended
+        from monitor.brokered_job_count c
+       where c.setup = %s and c.status = any (%s)
+       group by c.task_id
+      having sum(c.jobs) filter (where c.status = 'failed') > 0
+    ), open as materialized (
+      select t.task_id, t.user_name, t.gshare, t.nucleus, t.algorithm, e.failed, e.ended
+        from monitor.task t
+        join ends e on e.task_id = t.task_id
+       where t.setup = %s{_OF_STATUS}
+    )
+    select o.task_id, count(*) over ()
+      from open o
+     where {_CHOSEN}
+       and (%s = '' or o.task_id in (select r.task_id from brokerage.task_reason r
+                                      where r.setup = %s and r.reason = %s))
+     order by o.failed / o.ended desc, o.failed desc, o.task_id desc
      limit %s offset %s
 """
 _STATES: LiteralString = """
@@ -63,35 +90,39 @@ _STATUSES = "select status from monitor.task where setup = %(setup)s"
 
 
 async def tasks(call: Call) -> tuple[str, dict[str, Any]]:
-    """Tasks that have not ended, the stuck ones first, or all tasks in another order."""
+    """Tasks that have not ended, the stuck or the failing ones first, or all tasks in another order."""
     query = call.request.query_params
-    order = query.get("order", "")
-    if order not in ("", "stuck", "newest"):
-        raise Problem(422, f"order is {order[:50]!r}", code="PB001", key="order", hint="Use stuck or newest.")
-    is_stuck_first = order != "newest" and not query.get("sort") and not query.get("cursor")
+    order = query.get("order") or "stuck"
+    if order not in ("stuck", "failing", "newest"):
+        raise Problem(422, f"order is {order[:50]!r}", code="PB001", key="order", hint="Use stuck, failing or newest.")
+    if query.get("sort") or query.get("cursor"):
+        order = "" if query.get("sort") else "newest"
+    is_open = order in ("stuck", "failing")
     there = await values_of(call, _STATUSES)
     more = {"reason": _REASONS, "algorithm": _ALGORITHMS}
     given = [query.get(key, "").strip() for key in _FILTERS]
     found, total, begin = None, None, _begin(query)
-    if is_stuck_first:
-        found, total = await _stuck_first(call, given, query.get("reason", "").strip(), begin)
+    if is_open:
+        found, total = await _open(call, order, given, query.get("reason", "").strip(), begin)
     shown = await listed(call, "tasks", more, ("order", "from"), found)
     if total is None and shown["total"] is None and not query.get("reason"):
         [(total,)] = await call.rows(_TOTAL, call.setup, *given, searches.COUNTED + 1)
     rows = await _with_states(call, shown["rows"])
     path, kept = call.request.url.path, {key: query.get(key, "") for key in (*_FILTERS, "reason")}
-    if is_stuck_first:
+    ways = {one: address(path, **kept, order="" if one == "stuck" else one) for one in ("stuck", "failing", "newest")}
+    if is_open:
         end = begin + len(rows)
-        shown["following"] = address(path, **kept, order=order, **{"from": end}) if total and end < total else None
-        shown["first"] = address(path, **kept, order=order) if begin else None
+        further = address(path, **kept, order=query.get("order", ""), **{"from": end})
+        shown["following"] = further if total and end < total else None
+        shown["first"] = ways[order] if begin else None
     for one in shown["filters"]:
         if one["name"] == "status":
             one["choices"] = [choice for choice in one["choices"] if choice[0] in (*there, query.get("status"))]
     return "tasks", shown | {
-        "rows": rows, "total": shown["total"] if total is None else total, "is_stuck_first": is_stuck_first,
-        "order": order if order == "newest" and not query.get("sort") else "", "begin": begin,
-        "orders": [("Stuck first", address(path, **kept), is_stuck_first),
-                   ("Newest", address(path, **kept, order="newest"), not is_stuck_first and not query.get("sort"))],
+        "rows": rows, "total": shown["total"] if total is None else total, "is_open": is_open,
+        "is_failing": order == "failing", "order": order if order in ("failing", "newest") else "", "begin": begin,
+        "orders": [(words, ways[one], one == order) for one, words in
+                   (("stuck", "Stuck first"), ("failing", "Failing"), ("newest", "Newest"))],
     }  # fmt: skip
 
 
@@ -103,10 +134,14 @@ def _begin(query: Mapping[str, str]) -> int:
     return int(text)
 
 
-async def _stuck_first(call: Call, given: Sequence[str], reason: str, begin: int) -> tuple[Found, int]:
-    """The rows of a page, the stuck ones first, and the number of all of them."""
-    status, *others = given
-    rows = await call.rows(_STUCK_FIRST, call.setup, status, status, *others, reason, list(_STUCK), ROWS, begin)
+async def _open(call: Call, order: str, given: Sequence[str], reason: str, begin: int) -> tuple[Found, int]:
+    """The rows of a page, the stuck or the failing tasks first, and the number of all of them."""
+    chosen = [given[0], *given]
+    if order == "failing":
+        values = [call.setup, list(ENDED), call.setup, *chosen, reason, call.setup, reason]
+        rows = await call.rows(_FAILING, *values, ROWS, begin)
+    else:
+        rows = await call.rows(_STUCK_FIRST, call.setup, *chosen, reason, list(_STUCK), ROWS, begin)
     numbers = [number for number, _ in rows]
     if not numbers:
         return Found([], None), 0
@@ -126,13 +161,14 @@ async def _with_states(call: Call, rows: Sequence[dict[str, Any]]) -> list[dict[
 
 def _shown(row: dict[str, Any], counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     of = {one["status"]: one["jobs"] for one in counts}
-    ended = sum(of.get(status, 0) for status in ("finished", "failed", "cancelled", "closed"))
+    ended = sum(of.get(status, 0) for status in ENDED)
     waits = row["reason"] if row["jobs_left"] or row["reason"] != "waiting" else None
     failed = of.get("failed", 0)
     is_stuck = waits in _STUCK
     mark = "bad" if failed > _MANY_FAIL * ended else "warn" if is_stuck else "hold" if waits == "held" else ""
+    many = f"{failed:,} of its {ended:,} ended jobs failed" if mark == "bad" else None
     return row | {
-        "states": states_of(counts, row), "failed": failed, "waits": waits, "mark": mark,
+        "many": many, "states": states_of(counts, row), "failed": failed, "waits": waits, "mark": mark,
         "why": row["why"] if waits and waits != "waiting" and row["jobs_left"] else None,
         "again": row["retry_at"] if (row["next_try"] or "").startswith("from") else None,
     }  # fmt: skip

@@ -39,7 +39,7 @@ def test_a_job_is_held_and_resumed(person: People, filled: Calls) -> None:
     link = re.search(r'href="([^"]*)">Change \d+</a>', done.text)
     assert link is not None
     changes = operator.client.get(unescape(link[1])).text
-    assert (changes.count("<td>held: no</td>"), changes.count("<td>held: yes</td>")) == (1, 1)
+    assert (changes.count(">held: no</td>"), changes.count(">held: yes</td>")) == (1, 1)
     assert said(operator.act("hold-job", 6000000000)) == "It was so before."
     assert "/act?do=resume-job" in operator.look("/jobs/6000000000").text
     assert said(operator.act("resume-job", 6000000000)).startswith("Job 6000000000 is resumed. By you")

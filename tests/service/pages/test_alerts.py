@@ -111,7 +111,7 @@ def test_a_site_is_broken_or_stopped_only_by_the_rules_that_say_so(filled: Calls
     )
     filled.insert(6_000_000_003, Sites=["EAST"])
     filled.maintain()
-    badges = r'/sites/(\w+)">\w+</a></th><td><span class="badge[^"]*"[^>]*>([^<]*)<'
+    badges = r'/sites/(\w+)">\w+</a></th><td[^>]*><span class="badge[^"]*"[^>]*>([^<]*)<'
     states = dict(re.findall(badges, look("/sites").text))
     assert (states["NORTH"], states["SOUTH"]) == ("broken", "stopped")
     assert states["EAST"] in ("idle", "works")

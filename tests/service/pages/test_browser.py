@@ -18,10 +18,9 @@ pytest.importorskip(AXE, reason="axe-playwright-python is not installed")
 
 PAGES = (*(path for path in PATHS if path != "/profile"), "/profile?profile=acme", "/changes")
 SIZE = "/act?do=set-setting&of=taskqueue.queue_size"
-WIDEST = 1600
-SCREENS = ((360, "dark"), (WIDEST, "light"))
-OTHER_SCREENS = ((360, "light"), (1600, "dark"))
-OTHER_WIDTHS = (390, 1024, 1280, 1920)
+WIDTHS = (360, 390, 768, 1024, 1280, 1600, 1920)
+EXAMINED = (360, 1600)
+SCREENS = tuple((width, scheme) for width in EXAMINED for scheme in ("light", "dark"))
 OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
@@ -31,42 +30,31 @@ def paths(q: Calls) -> list[str]:
     queue = q.value("select min(queue) from monitor.queue where setup = %s", SETUP)
     job = q.value("select min(job_id) from monitor.lease where setup = %s", SETUP)
     return [
-        *PAGES, "/jobs/6000000000", f"/jobs/{job}", "/task-queues/1", f"/tasks/{task}", f"/tasks/{task}?now=1",
-        f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING, "/runs/1", "/instances/1",
+        *PAGES, "/jobs/6000000000", f"/jobs/{job}", "/task-queues/1", "/tasks?order=failing", f"/tasks/{task}",
+        f"/tasks/{task}?now=1",        f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING, "/runs/1", "/instances/1",
         "/limits/1", f"{SIZE}", f"{SIZE}&value=7", "/act?do=add-limit&of=NORTH", "/act?do=remove-limit&of=1",
         "/act?do=set-quarantine&of=NORTH", "/act?do=set-quarantine&of=NORTH&kind=host&name=n1&why=disk",
         f"/act?do=lift-quarantine&of=host/NORTH/{quote(quote(HOSTILE, safe=''))}",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_each_page_is_accessible_and_fits_the_screen(tab: Tab, filled: Calls, width: int, scheme: str) -> None:
-    """The tool axe finds nothing, also in folded parts, and no page is wider than the screen."""
-    page = tab(width, scheme)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_page_is_accessible_and_fits_each_screen(tab: Tab, filled: Calls, scheme: str) -> None:
+    """The tool axe finds nothing on a phone and on a wide screen, also in folded parts, and no page is wider than a
+    screen. A page is loaded once for all widths."""
+    page = tab(WIDTHS[0], scheme)
     wrong = []
     for path in paths(filled):
         answer = page.goto(BASE + path)
         assert answer.status == (404 if path == NOTHING else 200), path
         page.evaluate(OPEN)
-        wrong += [(path, *one) for one in faults(page)]
-        for other in OTHER_WIDTHS if width == WIDEST else ():
-            page.set_viewport_size({"width": other, "height": 900})
-            if page.evaluate("document.documentElement.scrollWidth") > other:
-                wrong.append((path, "wider than the screen", str(other)))
-        page.set_viewport_size({"width": width, "height": 900})
-    assert wrong == []
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1024, "light"), (1280, "dark"), (1920, "dark")])
-def test_pages_with_most_parts_are_accessible_on_other_screens(
-    tab: Tab, filled: Calls, width: int, scheme: str
-) -> None:
-    page = tab(width, scheme)
-    wrong = []
-    for path in ("", "/sites/NORTH", "/history", paths(filled)[len(PAGES) + 4]):
-        page.goto(BASE + path)
-        page.evaluate(OPEN)
-        wrong += [(path, *one) for one in faults(page)]
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            if width in EXAMINED:
+                wrong += [(path, width, *one) for one in faults(page)]
+            elif page.evaluate("document.documentElement.scrollWidth") > width:
+                wrong.append((path, width, "wider than the screen", ""))
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     assert wrong == []
 
 
@@ -250,7 +238,7 @@ def test_the_pointer_shows_the_values_of_a_chart(tab: Tab, filled: Calls, width:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize(("width", "scheme"), SCREENS + OTHER_SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
     tab: Tab, filled: Calls, width: int, scheme: str, scripts: bool
 ) -> None:

@@ -443,5 +443,5 @@ def test_the_page_of_a_failed_job_says_what_became_of_it(look: Look, filled: Cal
     text = look("/jobs/6000000002").text
     assert "After its failure" in text
     assert "Rule once: later; held until " in text
-    assert "<td>applies</td>" in text
+    assert ">applies</td>" in text
     assert "After its failure" not in look("/jobs/6000000000").text

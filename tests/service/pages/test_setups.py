@@ -11,6 +11,7 @@ from broker.operate import loops
 from tests.calls import Calls
 from tests.cookies import digest
 from tests.service.conftest import SETUP, Db, Jobs, Running, Start
+from tests.service.pages import day
 
 COOKIE = "v" * 43
 
@@ -43,10 +44,22 @@ def test_setups_show_what_was_counted_and_what_was_not(browser: httpx.Client, db
     loops.sample(db, SETUP)
     shown = rows(browser.get("/"))
     assert list(shown) == ["default", "other"]
-    assert re.fullmatch(r"default as operator well 5 0 \d\d:\d\d UTC", shown["default"])
-    assert shown["other"] == "other as operator never counted not counted yet 1 broker run"
+    assert re.fullmatch(r"default as operator well 5 0 \d+ s ago", shown["default"])
+    assert shown["other"] == "other as operator never counted not counted yet 1 ? broker run"
     db.execute("update taskqueue.summary set counted_at = now() - interval '1 day'")
     assert "not counted now 5 0" in rows(browser.get("/"))["default"]
+
+
+def test_a_setup_shows_what_waited_and_failed_over_time(browser: httpx.Client, db: Db) -> None:
+    """The line and the failed part come from sampled figures of the setup; another one without samples has none."""
+    day.fill(db)
+    Calls(db, "other").insert(1)
+    page = browser.get("/").text
+    of = dict(re.findall(r'<a href="/setups/(\w+)">(.*?)</tr>', page, re.DOTALL))
+    assert '<svg class="spark"' in of["default"] and '<svg class="spark"' not in of["other"]
+    failed = re.search(r'data-label="Failed, 1 h">(\d+) %', of["default"])
+    assert failed is not None and 10 <= int(failed[1]) <= 18  # 14 % of the ends of each group
+    assert "ago</span>" in of["default"] and "?</span>" in of["other"]
 
 
 def test_a_setup_whose_alert_fires_says_so(browser: httpx.Client, db: Db) -> None:

@@ -1,6 +1,7 @@
 """Cells of tables: their links, their alignment, and that a value is only text."""
 
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -71,7 +72,24 @@ def test_words_of_statuses_and_reasons_are_badges_and_other_words_are_not() -> N
         {"job_id": 2, "status": "<b>", "reason": None, "remark": None},
     ]
     assert tables.body(rows, columns, {}, "/b").splitlines() == [
-        "<tr>", '<th scope="row">1</th>', '<td><span class="badge bad">failed</span></td>',
-        '<td><span class="badge warn" title="limited">at a limit</span></td>', "<td>failed</td>", "</tr>",
-        "<tr>", '<th scope="row">2</th>', "<td>&lt;b&gt;</td>", "<td></td>", "<td></td>", "</tr>",
+        '<tr class="bad">', '<th scope="row">1</th>', '<td><span class="badge bad">failed</span></td>',
+        '<td><span class="badge warn" title="limited">at a limit</span></td>', '<td class="brief">failed</td>', "</tr>",
+        "<tr>", '<th scope="row">2</th>', '<td class="brief">&lt;b&gt;</td>', "<td></td>", "<td></td>", "</tr>",
+    ]  # fmt: skip
+
+
+def test_rows_of_wide_tables_are_cards_on_a_phone() -> None:
+    """Each cell keeps its role and has its heading; a longer text has more of the three columns."""
+    columns = {"job_id": "Job", "state": "State", "remark": "Re<mark", "at": "At"}
+    rows: tables.Rows = [
+        {"job_id": 1, "state": "held", "remark": "x" * 13, "at": None},
+        {"job_id": 2, "state": "open", "remark": "x" * 14, "at": "y" * 35},
+        {"job_id": 3, "state": None, "remark": "x" * 34, "at": datetime(2026, 3, 28, tzinfo=UTC)},
+    ]
+    text = str(tables.body(rows, columns, {}, "/b", cards=True))
+    assert re.findall("<tr[^>]*>", text) == ['<tr role="row" class="hold">', '<tr role="row">', '<tr role="row">']
+    assert text.count('<th scope="row" role="rowheader">') == 3
+    cells = re.findall(r'<td( class="\w+")? role="cell" data-label="(Re&lt;mark|At)">', text)
+    assert [kind for kind, _ in cells] == [
+        ' class="brief"', "", ' class="broad"', ' class="whole"', ' class="broad"', ' class="brief"',
     ]  # fmt: skip

@@ -113,6 +113,44 @@ def test_the_stuck_order_is_joined_by_hashes_in_a_generic_plan(rolled_back: Conn
     assert len(joins) >= 3 and "Nested Loop" not in joins
 
 
+def _other(filled: Calls, task: int) -> int:
+    """Another task that waits for nothing."""
+    return int(filled.value(
+        "select max(task_id) from monitor.task where setup = %s and jobs_left = 0 and task_id <> %s"
+        " and reason is not distinct from 'waiting'", SETUP, task,
+    ))  # fmt: skip
+
+
+def test_tasks_whose_jobs_fail_stand_first_on_demand(look: Look, filled: Calls) -> None:
+    """The order is by the failed part of the jobs that have ended; a task without a failed job is left out."""
+    assert "No open task has a failed job" in look("/tasks", order="failing").text
+    jobs = dict(filled.rows(
+        "select j.task_id, array_agg(row(j.job_id, j.status)::text order by j.job_id) from monitor.brokered_job j"
+        " where j.setup = %s and j.status <> all ('{finished,failed,cancelled,closed}') group by 1"
+        " having count(*) > 3 order by 1 limit 3", SETUP,
+    ))  # fmt: skip
+    half, third, all_of = jobs
+    ends = {half: ("closed", "failed"), third: ("failed", "cancelled", "closed"), all_of: ("failed", "failed")}
+    for task, statuses in ends.items():
+        for job, to in zip(jobs[task], statuses, strict=False):
+            number, before = job.strip("()").split(",")
+            filled.rows("select workload.change_status(%s, array[%s::bigint], %s, %s, 'for tests')",
+                        SETUP, number, before, to)  # fmt: skip
+    page = look("/tasks", order="failing").text
+    assert shown(page) == [all_of, half, third]
+    assert total(page) == "3 tasks with failed jobs"
+    assert "2 of its 2 ended jobs failed." in page and "1 of its 3 ended jobs failed." in page
+    assert '<a href="/setups/default/tasks?order=failing" aria-current="true">Failing</a>' in page
+    filled.connection.execute("update workload.task set status = 'done' where task_id = %s", [half])
+    assert shown(look("/tasks", order="failing").text) == [all_of, third]
+    assert shown(look("/tasks", order="failing", status="done").text) == [half]
+    assert shown(look("/tasks", order="failing", **{"from": "1"}).text) == [third]
+    reasons = dict(filled.rows("select task_id, reason from brokerage.task_reason where setup = %s", SETUP))
+    for word in ("waiting", "no_queue_accepts"):
+        there = shown(look("/tasks", order="failing", reason=word).text)
+        assert there == [task for task in (all_of, third) if reasons.get(task) == word]
+
+
 def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look: Look, filled: Calls) -> None:
     [(job, task, status)] = filled.rows(
         "select j.job_id, j.task_id, j.status from workload.job j join monitor.task t using (setup, task_id)"
@@ -129,7 +167,11 @@ def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look
     assert label is not None
     assert {words: int(number) for number, words in re.findall(r"(\d+) ([a-z]+)", label[1])} == counts
     assert f'/jobs?task_id={task}&amp;status=failed">1</a>' in row[0]
-    assert '<td role="cell" class="words" data-label="What it waits for"></td>' in row[0]
+    said = re.search(r'data-label="What it waits for">(.*?)</td>', row[0])
+    assert said is not None and said[1] == '<span class="note">1 of its 1 ended jobs failed.</span>'
+    other = re.search(rf'<tr role="row"[^>]*><th[^>]*><a class="id" href="[^"]*/tasks/{_other(filled, task)}".*?</tr>',
+                      page, re.DOTALL)  # fmt: skip
+    assert other is not None and 'class="words" data-label="What it waits for"></td>' in other[0]
 
 
 def test_the_stuck_order_leaves_out_ended_tasks_and_has_pages(look: Look, filled: Calls) -> None:
@@ -182,7 +224,7 @@ def test_totals_are_counted_up_to_a_number(look: Look, filled: Calls, monkeypatc
         ("/jobs", {"status": "waitin"}, "The nearest is waiting."),
         ("/queues", {"status": "onlin"}, "The nearest is online."),
         ("/task-queues", {"reason": "hold"}, "The nearest is held."),
-        ("/tasks", {"order": "oldest"}, "Use stuck or newest."),
+        ("/tasks", {"order": "oldest"}, "Use stuck, failing or newest."),
         ("/tasks", {"from": "-1"}, "which is no number of rows"),
         ("/tasks", {"colour": "red"}, "There is no filter"),
     ],
