@@ -31,9 +31,10 @@ def paths(q: Calls) -> list[str]:
     job = q.value("select min(job_id) from monitor.lease where setup = %s", SETUP)
     return [
         *PAGES, "/jobs/6000000000", f"/jobs/{job}", "/task-queues/1", "/tasks?order=failing", f"/tasks/{task}",
-        f"/tasks/{task}?now=1",        f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING, "/runs/1", "/instances/1",
-        "/limits/1", f"{SIZE}", f"{SIZE}&value=7", "/act?do=add-limit&of=NORTH", "/act?do=remove-limit&of=1",
-        "/act?do=set-quarantine&of=NORTH", "/act?do=set-quarantine&of=NORTH&kind=host&name=n1&why=disk",
+        f"/tasks/{task}?now=1", f"/queues/{queue}", "/sites/NORTH", "/act?do=cancel-job&of=6000000000", NOTHING,
+        "/runs/1", "/instances/1", "/limits/1", f"{SIZE}", f"{SIZE}&value=7", "/act?do=add-limit&of=NORTH",
+        "/act?do=remove-limit&of=1", "/act?do=set-quarantine&of=NORTH",
+        "/act?do=set-quarantine&of=NORTH&kind=host&name=n1&why=disk",
         f"/act?do=lift-quarantine&of=host/NORTH/{quote(quote(HOSTILE, safe=''))}",
     ]  # fmt: skip
 
