@@ -25,6 +25,8 @@ _PASS = Markup('<td class="mark pass"><span aria-hidden="true">✓</span><span c
 _NO_MARK = Markup('<td class="mark"></td>')
 _BADGED = frozenset(("status", "state", "reason", "verdict", "severity", "event", "outcome", "to_status"))
 """Columns whose words are badges."""
+_NAMES = frozenset(("code", "task_id", "job_id", "run_id", "task_queue_id"))
+"""Columns whose numbers are names."""
 _STRIPED = ("status", "state", "reason")
 """Columns whose words mark their row."""
 
@@ -63,7 +65,7 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
                 words = reason(value) if name == "reason" else value
                 text, kind = badge(value, words), _width(len(words), cards, is_badge=True)
             else:
-                text = cell(value, link, base)
+                text = cell(str(value) if name in _NAMES and value is not None else value, link, base)
                 kind = _side(() if value is None else (value,), leads) or _width(_length(value, text), cards)
             if name == first:
                 wide = ' class="words"' if isinstance(value, str) and len(value) > _WIDE else ""

@@ -77,7 +77,9 @@ def test_which_site_is_broken_since_when_and_by_what(overview: Any, db: Db) -> N
         [SETUP, site],
     ).fetchall()
     why = words(overview.locator(".verdict p").first)
-    assert re.search(rf"^\d+ % of the jobs that end at site {site} fail\. \d+ of \d+ jobs .* failed, mostly by ", why)
+    assert re.search(
+        rf"^\d+ % of the jobs that end at site {site} fail\. \d+ of \d+ jobs .* failed\. The most frequent error: ", why
+    )
     assert meaning.lower() in why.lower()
     assert words(overview.locator(".verdict p").nth(1)).startswith(when)
     ends = overview.locator("figure.chart", has_text="Ends, by outcome")
