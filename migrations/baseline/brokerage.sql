@@ -144,7 +144,7 @@ create table brokerage.waiting_reason (
   queues    bigint,  --: Number of queues that this rule rejected; null if there is no such rule.
   most_rule text,  --: Rule that rejected the most queues; null if there is none.
   rejected  bigint,  --: Number of queues that most_rule rejected; null if there is no such rule.
-  places    bigint,  --: Number of queues (or nuclei) about which the run decided; null if there is none.
+  places    bigint,  --: Number of queues (or nuclei) that were candidates before any rule; null if there is none.
   primary key (setup, task_id, algorithm)
 );
 

@@ -41,7 +41,8 @@ begin
     select d.task_id, d.algorithm, d.status, q.rule, o.position, o.temporary, q.rejected, q.queue, q.places
       from decided d
      cross join lateral (
-       select i.rule, count(*) filter (where i.verdict = 'r') as rejected, sum(count(*)) over ()::bigint as places,
+       select i.rule, count(*) filter (where i.verdict = 'r') as rejected,
+              sum(count(*) filter (where i.verdict <> 'n')) over ()::bigint as places,
               (array_agg(i.queue order by i.queue collate "C") filter (where i.verdict = 'r'))[1] as queue
          from brokerage.decision i
         where i.setup = p_setup and i.run_id = d.run_id and i.task_id = d.task_id

@@ -21,7 +21,8 @@ select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_p
                         from (select f.most_rule as rule, f.rejected, f.places
                                where d.decided is not null and f.run_id is not null
                               union all
-                              select n.rule, count(*) filter (where n.verdict = 'r'), (sum(count(*)) over ())::bigint
+                              select n.rule, count(*) filter (where n.verdict = 'r'),
+                                     (sum(count(*) filter (where n.verdict <> 'n')) over ())::bigint
                                 from brokerage.decision n
                                where n.setup = t.setup and n.run_id = s.run_id and n.task_id = t.task_id
                                  and d.decided is not null and f.run_id is null

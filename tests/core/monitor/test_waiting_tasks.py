@@ -51,9 +51,13 @@ def reason(q: Calls) -> tuple[Any, ...]:
 
 
 def test_the_reason_of_a_task_is_the_same_before_and_after_find_reasons(q: Calls) -> None:
-    queues = {"A": {"status": "offline"}, "B": {"status": "offline"}, "C": {"maxrss": 2000}}
+    """Queues that never were candidates, such as those of analysis, do not count."""
+    queues = {
+        "A": {"status": "offline"}, "B": {"status": "offline"}, "C": {"maxrss": 2000}, "D": {"type": "analysis"},
+    }  # fmt: skip
     world.load(q.connection, [_world({"ram_count": 9000, "ram_unit": "MB"}, queues)])
     broker(q)
+    assert q.rows("select queue from monitor.decision where verdict = 'not candidate'") == [("D",)]
     [(after,)] = q.rows("select why from monitor.task")
     assert after.endswith("; queue-status rejected 2 of 3 queues")
     assert q.rows("select most_rule, rejected, places from brokerage.waiting_reason") == [("queue-status", 2, 3)]
