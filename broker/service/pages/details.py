@@ -110,7 +110,8 @@ _QUEUES_OF: LiteralString = """
       from monitor.queue q where q.setup = %s and q.site = %s order by q.queue
 """
 _FAILURES_AT: LiteralString = """
-    select f.class, nullif(concat_ws(' ', f.source, f.code), '') as error, f.meaning, f.jobs, f.last_at, f.example as job_id, f.text, f.looked_since
+    select f.class, nullif(concat_ws(' ', f.source, f.code), '') as error, f.meaning, f.jobs, f.last_at,
+           f.example as job_id, f.text, f.looked_since
       from history.failures(%s, null, '{class,error}', jsonb_build_object('site', %s::text), 10) f
 """
 _HOSTS_AT: LiteralString = """
