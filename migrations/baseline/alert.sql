@@ -87,8 +87,8 @@ create table alert.alert (
   since    timestamptz not null,  --: First minute for which the condition held.
   fired_at timestamptz,  --: Minute in which the alert began to fire; null = the condition has not held for long enough.
   ended_at timestamptz,  --: Minute for which the condition no longer held; null = it still holds.
-  --: First minute whose own value was beyond the rule, of the minutes whose mean began the condition; null = none was
-  --: found within a day before since.
+  --: First minute whose own value was beyond the rule, of the minutes whose mean began the condition; null = the alert
+  --: has not fired yet, or none was found within a day before.
   began_at timestamptz,
   usual    float8,  --: Value of the rule in the day before began_at; null = unknown.
   primary key (setup, alert_id)

@@ -14,12 +14,12 @@ begin
     select r.* from alert.rule_in_force r
      where r.setup = p_setup
        and exists (select from alert.alert a
-                    where a.setup = r.setup and a.rule = r.rule and a.since = p_at and a.ended_at is null)
+                    where a.setup = r.setup and a.rule = r.rule and a.fired_at = p_at and a.ended_at is null)
   loop
     select array_agg(a.alert_id), array_agg(coalesce(a.labels ->> v_rule.by_label, ''))
       into v_ids, v_labels
       from alert.alert a
-     where a.setup = p_setup and a.rule = v_rule.rule and a.since = p_at and a.ended_at is null;
+     where a.setup = p_setup and a.rule = v_rule.rule and a.fired_at = p_at and a.ended_at is null;
     return query
       with value as (  -- before: the sums of all minutes before, of which the sums over a rule's time are differences
         select v.label, v.at, v.part, v.whole, sum(v.part) over up - v.part as part_before,
@@ -43,8 +43,9 @@ begin
         window m as (partition by v.label order by v.at
                      range between v_rule.over - interval '1 microsecond' preceding and current row)
       ), free as (  -- until: the last minute in which the condition did not hold, or was not judged
-        select m.*, max(m.at) filter (where m.minutes * interval '2 minutes' < v_rule.over
-                                         or not alert.is_beyond(v_rule, m.mean_part, m.mean_whole))
+        select m.*, max(m.at) filter (where m.at > p_at - interval '1 day'
+                                         and (m.minutes * interval '2 minutes' < v_rule.over
+                                              or not alert.is_beyond(v_rule, m.mean_part, m.mean_whole)))
                       over (partition by m.label) as until
           from mean m
       ), held as (
@@ -63,5 +64,5 @@ begin
 end $$;
 
 comment on function alert.beginnings(text, timestamptz) is
-  'When the cause of each alert that begins with a minute began, and the value of its rule before, by the minutes that '
+  'When the cause of each alert that fires with a minute began, and the value of its rule before, by the minutes that '
   'were sampled within a day. An alert has no row if its condition held in all of them, or if none was sampled before.';

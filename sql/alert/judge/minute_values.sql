@@ -17,20 +17,21 @@ begin
              and i.last_at >= p_at - interval '2 days') s
    where p_only is null or s.label = any (p_only);
   return query
-    with minute as materialized (
-      select s.at, s.mean || '{}'::real[] as mean
-        from history.sample s
-       where s.setup = p_setup and s.step = '1 minute' and s.at > p_at - p_over and s.at <= p_at
-    )
     select v.label, m.at, v.value
-      from minute m
+      from (select s.at, s.mean || '{}'::real[] as mean
+              from history.sample s
+             where s.setup = p_setup and s.step = '1 minute' and s.at > p_at - p_over and s.at <= p_at
+            offset 0) m
      cross join lateral (  -- per minute, so that the values of a minute are read once
        select w.label, case when v_max then max(coalesce(m.mean[w.place], 0))
                             else sum(coalesce(m.mean[w.place], 0)::float8) end as value
          from unnest(v_places, v_labels) w (place, label)
         group by w.label) v
      union all
-    select '', m.at, 0 from minute m where v_places is null and p_by is null;
+    select '', s.at, 0
+      from history.sample s
+     where v_places is null and p_by is null and s.setup = p_setup and s.step = '1 minute' and s.at > p_at - p_over
+       and s.at <= p_at;
 end $$;
 
 comment on function alert.minute_values(text, timestamptz, text, jsonb, text, interval, text[]) is

@@ -239,16 +239,29 @@ def test_a_cause_that_is_older_than_the_samples_is_not_known(alerts: Alerts, bef
     assert began(alerts) == (NOON + (before + 2) * MINUTE, *(known if before else (None, None)))
 
 
-def test_a_cause_that_is_older_than_a_day_is_not_known(alerts: Alerts) -> None:
-    alerts.only("many", **MANY)
+@pytest.mark.parametrize("over", ["3 minutes", "30 minutes"])
+def test_a_cause_that_is_older_than_a_day_is_not_known(alerts: Alerts, over: str) -> None:
+    """Also if the day begins with minutes that are too few to judge a mean."""
+    alerts.only("many", **MANY | {"over": over})
     alerts.sample({A: 1})
-    alerts.minute = 24 * 60 - 3
+    last = 24 * 60 + (2 if over == "3 minutes" else 25)
+    alerts.minute = last - 5
     for _ in range(6):
         alerts.sample({A: 50})
     alerts.q.connection.execute(
         "insert into history.sample select setup, step, at - n * interval '1 minute', 1, mean from history.sample,"
-        " generate_series(1, 24 * 60 - 4) n where setup = %s and at = %s",
-        [alerts.q.setup, NOON + (24 * 60 - 3) * MINUTE],
+        " generate_series(1, %s) n where setup = %s and at = %s",
+        [last - 6, alerts.q.setup, NOON + (last - 5) * MINUTE],
     )
     alerts.judge()
-    assert began(alerts) == (NOON + (24 * 60 + 2) * MINUTE, None, None)
+    assert began(alerts) == (NOON + last * MINUTE, None, None)
+
+
+def test_the_cause_of_an_alert_is_found_when_the_alert_fires(alerts: Alerts) -> None:
+    """Not while it is pending: an alert that ends before it fires is deleted."""
+    alerts.only("many", **MANY, over="4 minutes", lasting="3 minutes")
+    alerts.pass_minutes([{A: 1}] * 6 + [{A: 50}] * 3)
+    since = began(alerts)[0]
+    assert began(alerts) == (since, None, None)
+    alerts.pass_minutes([{A: 50}] * 3)
+    assert began(alerts) == (since, NOON + 6 * MINUTE, 1)
