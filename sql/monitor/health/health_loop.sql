@@ -36,7 +36,7 @@ select 'loop' as area, j.name as object,
             when 'never ran' then format('no %s has run yet', j.name)
             when 'nobody leads' then format('nobody has led %s since %s', j.name,
                                             to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
-            when 'stopped' then format('%s was stopped at %s', j.held_by,
+            when 'stopped' then format('%s was stopped at %s', coalesce(j.held_by, j.name),
                                        to_char(j.expires_at, 'YYYY-MM-DD HH24:MI TZ'))
             when 'slow' then format('the round of %s has been running since %s', coalesce(j.held_by, j.name),
                                     to_char(j.began_at, 'YYYY-MM-DD HH24:MI TZ'))
@@ -62,7 +62,8 @@ select 'loop' as area, j.name as object,
   left join meaning m on m.name = j.name
  cross join lateral (
    select case when j.state = 'well' then 'ok'
-               when j.state in ('slow', 'stopped')
+               when j.state = 'slow'
+                    or j.state = 'stopped' and j.expires_at > now() - interval '1 hour'
                     or j.state = 'failing' and j.failing_since > now() - interval '10 minutes'
                then 'advice'
                else 'problem' end as verdict) v;

@@ -134,6 +134,9 @@ def test_a_loop_whose_process_ended_in_order_is_told_from_one_that_died(q: Calls
     found = finding(q, "watchdog")
     assert found and (found.verdict, found.value) == ("advice", f"host 1 was stopped at {at}; needed by default")
     assert found.remedy and found.remedy.startswith("start `broker run` or `broker serve --open` again; ")
+    pass_time(q, seconds=3600)
+    found = finding(q, "watchdog")
+    assert found and found.verdict == "problem", "nobody started it again for an hour"
     lead(q, OTHER, "watchdog")
     assert q.value("select state from monitor.loop where name = 'watchdog'") == "well"
 
