@@ -68,9 +68,9 @@ async def firing(call: Call) -> list[dict[str, Any]]:
 
 def _usually(row: Mapping[str, Any]) -> str | None:
     """The value of the alert's rule before, in words."""
-    if row["usual"] is None:
+    if row["usual"] is None or row["unit"] is None:  # no value, or no rule any more
         return None
-    return f"{100 * row['usual']:.0f} %" if row["is_part"] else f"{number(row['usual'])} {row['unit']}"
+    return f"{number(100 * row['usual'])} %" if row["is_part"] else f"{number(row['usual'])} {row['unit']}"
 
 
 Event = tuple[datetime, str]

@@ -43,7 +43,8 @@ class Series:
 @dataclass(frozen=True)
 class Sampled:
     """A figure over time. spans: numbers of the sampled spans; `began` is the time at which the first one began.
-    samples: sampled minutes in each span.
+    samples: sampled minutes in each span. ends: the first and the last span of the chart, by default those of the
+    lines. gap: why a span has no value.
     """
 
     began: datetime
@@ -51,6 +52,8 @@ class Sampled:
     spans: Sequence[int]
     samples: Sequence[int]
     series: Sequence[Series]
+    ends: tuple[int, int] | None = None
+    gap: str = "nothing was sampled"
 
 
 @dataclass(frozen=True)
@@ -142,14 +145,15 @@ def chart(
     if found is None:
         return None
     factor = 100 if percent else 1
-    begin = found.began + found.spans[0] * found.width
-    end = found.began + (found.spans[-1] + 1) * found.width
-    places = [number - found.spans[0] for number in found.spans]
+    first, last = found.ends or (found.spans[0], found.spans[-1])
+    begin = found.began + first * found.width
+    end = found.began + (last + 1) * found.width
+    places = [number - first for number in found.spans]
     together = _together(found, factor)
     heights = _heights(together, stacked)
     aims = [factor * sum(at) for at in zip(*(one.values for one in target.series), strict=True)] if target else []
     top = _top(max(*map(max, heights), *aims, factor * limit.value if limit else 0.0))
-    wide = WIDTH / (places[-1] + 1)  # width of a span
+    wide = WIDTH / (last - first + 1)  # width of a span
     centres = [wide * (place + 0.5) for place in places]
     colours = _colours([one.label for one in together if one.label != OTHER])
     drawn = [[HEIGHT - HEIGHT * value / top for value in of] for of in heights]
@@ -175,7 +179,7 @@ def chart(
     return Chart(
         title, "%" if percent else unit, lines, [short(top * n / _LEVELS) for n in range(_LEVELS + 1)],
         [_time(at, text, begin, end) for at, text in _marks(begin, end)],
-        _steps(shown, places, begin, found.width, wide), _gaps(places, wide),
+        _steps(shown, places, begin, found.width, wide), _gaps(places, wide, found.gap),
         begin.astimezone(UTC), end.astimezone(UTC), found.width, stacked, marks,
     )  # fmt: skip
 
@@ -192,7 +196,7 @@ def part_of(found: Sampled | None, label: str) -> Sampled | None:
     values = [part[n] / whole[n] for n in kept]
     return replace(
         found, spans=[found.spans[n] for n in kept], samples=[found.samples[n] for n in kept],
-        series=[Series(label, values, max(values))],
+        series=[Series(label, values, max(values))], ends=(found.spans[0], found.spans[-1]), gap="no job ended",
     )  # fmt: skip
 
 
@@ -338,10 +342,10 @@ def _area(places: Sequence[int], x: Sequence[float], y: Sequence[float], floor: 
     )  # fmt: skip
 
 
-def _gaps(places: Sequence[int], wide: float) -> list[Part]:
-    """The spans in which nothing was sampled."""
+def _gaps(places: Sequence[int], wide: float, words: str) -> list[Part]:
+    """The spans between lines."""
     return [
-        Part(round(wide * (before + 1), 1), round(wide * (after - before - 1), 1), "nothing was sampled")
+        Part(round(wide * (before + 1), 1), round(wide * (after - before - 1), 1), words)
         for before, after in pairwise(places) if after > before + 1
     ]  # fmt: skip
 

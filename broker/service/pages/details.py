@@ -136,7 +136,7 @@ _HEALTH_AT: LiteralString = """
      order by h.score desc, h.host limit 10
 """
 _CHANGES_AT: LiteralString = """
-    select c.at, c.object || ' ' || split_part(c.name, %s || ' ', 2) || ' '
+    select c.at, c.object || ' ' || substr(c.name, position(%s || ' ' in c.name) + length(%s) + 1) || ' '
                  || case when c.before is null then 'set' when c.after is null then 'removed' else 'changed' end
                  || ' by ' || coalesce(c.subject, c.role_name) as words
       from (select * from monitor.change n where n.setup = %s order by n.change_id desc limit 1000) c
@@ -295,7 +295,7 @@ async def _changed(call: Call, site: str) -> list[Event]:
     """Limits and quarantines of a site that people changed lately. Only operators read changes."""
     if not call.caller.role.endswith("operator"):
         return []
-    return [(row["at"], row["words"]) for row in await table(call, _CHANGES_AT, site, call.setup, site)]
+    return [(row["at"], row["words"]) for row in await table(call, _CHANGES_AT, site, site, call.setup, site)]
 
 
 def ended(found: Sampled | None) -> dict[str, float] | None:

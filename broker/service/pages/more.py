@@ -6,8 +6,7 @@ from typing import Any, LiteralString
 
 from broker.service.endpoint import Call
 from broker.service.pages.alerts import Event, events, limit, limits
-from broker.service.pages.charts import Chart, Limit, Sampled, chart
-from broker.service.pages.charts import only as only_line
+from broker.service.pages.charts import Chart, Limit, chart
 from broker.service.pages.frame import POINTS, SPANS, over, span_of, table
 from broker.service.pages.words import label
 from broker.service.problems import Problem
@@ -30,10 +29,6 @@ _LOOPS: LiteralString = """
     select l.name, l.state, l.held_by, l.renewed_at, l.period, l.began_at, l.ended_at, l.error, l.needed
       from monitor.loop l where l.setup is null or l.setup = %s order by l.needed desc, l.name
 """
-_CHARTS = (
-    ("group_use", "owner_group"), ("group_target", "owner_group"), ("share_use", "gshare"), ("share_target", "gshare"),
-)  # fmt: skip
-"""Figures by labels."""
 _TARGETS = {"group_use": "group_target", "share_use": "share_target"}
 """Figures that have a target, which is drawn if one line is drawn."""
 _FIRST = "owner_group"  # the first subject of the page of all figures
@@ -43,26 +38,23 @@ _POINTS_OF_MANY = 48  # maximal number of spans of a chart on a page with charts
 async def shares(call: Call) -> tuple[str, dict[str, Any]]:
     """Global shares and owner groups: the target and the use of each, also over time."""
     since = span_of(call, "1d")
-    over_time = over(call, since, _CHARTS)
-    tree, groups, sampled, rules, happened = await gather(
-        table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over_time, limits(call),
+    figures = [("group_use", "owner_group"), ("share_use", "gshare")]
+    tree, groups, (use, share_use), rules, happened = await gather(
+        table(call, _TREE, call.setup), table(call, _GROUPS, call.setup), over(call, since, figures), limits(call),
         events(call, "owner_group"),
     )  # fmt: skip
-    use, target, share_use, share_target = sampled
     worst = _furthest(groups, "owner_group")
     share = _furthest([row for row in tree if row["is_leaf"]], "gshare")
+    threshold = limit(rules, "group_use", "owner_group", per="group_target", times=(worst and worst["target"]) or 0)
+    of_worst, of_share = await gather(
+        _against(call, since, "group_use", "owner_group", worst, threshold=threshold, happened=happened),
+        _against(call, since, "share_use", "gshare", share),
+    )
     return "shares", {
         "since": since, "spans": list(SPANS), "tree": tree, "groups": groups, "below": _below(groups),
         "use": chart("Use of owner groups", "%", use, percent=True),
-        "worst": worst and _against(
-            worst["owner_group"], use, target,
-            limit(rules, "group_use", "owner_group", per="group_target", times=worst["target"] or 0),
-            happened.get((worst["owner_group"], "group_use"), ()),
-        ),
-        "charts": [
-            chart("Use of global shares", "%", share_use, percent=True),
-            share and _against(share["gshare"], share_use, share_target),
-        ],
+        "worst": of_worst,
+        "charts": [chart("Use of global shares", "%", share_use, percent=True), of_share],
     }  # fmt: skip
 
 
@@ -82,13 +74,18 @@ def _below(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return last if last and _off(last) < 0 else None
 
 
-def _against(
-    name: str, use: Sampled | None, target: Sampled | None, threshold: Limit | None = None, what: Sequence[Event] = ()
-) -> Chart | None:
-    """The chart of one group or share against its target."""
+async def _against(
+    call: Call, since: str, figure: str, by: str, of: Mapping[str, Any] | None, *,
+    threshold: Limit | None = None, happened: Mapping[tuple[str, str], Sequence[Event]] | None = None,
+) -> Chart | None:  # fmt: skip
+    """The chart of one group or share against its target. It is read alone, since a chart of many has no line of a
+    small one."""
+    if of is None:
+        return None
+    use, target = await over(call, since, [(figure, by), (_TARGETS[figure], by)], {by: of[by]})
     return chart(
-        f"{name} against its target", "%", only_line(use, name), percent=True, limit=threshold,
-        target=only_line(target, name), events=what,
+        f"{of[by]} against its target", "%", use, percent=True, target=target, limit=threshold,
+        events=(happened or {}).get((of[by], figure), ()),
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
                 text, kind = badge(value, words), _width(len(words), cards, is_badge=True)
             else:
                 text = cell(str(value) if name in _NAMES and value is not None else value, link, base)
-                kind = _side(() if value is None else (value,), leads) or _width(_length(value, text), cards)
+                kind = _side(() if value is None else (value,), leads) or _width(_length(value), cards)
             if name == first:
                 wide = ' class="words"' if isinstance(value, str) and len(value) > _WIDE else ""
                 parts.append(f'<th scope="row"{wide}{head_role}>{text}</th>\n')
@@ -76,9 +76,9 @@ def body(rows: Rows, headings: Mapping[str, str], links: Mapping[str, str], base
     return Markup("".join(parts))
 
 
-def _length(value: Any, text: Markup) -> int:
+def _length(value: Any) -> int:
     """The characters that are read in a cell."""
-    return len(value) if isinstance(value, str) else _BRIEF if isinstance(value, datetime) else len(text)
+    return len(value) if isinstance(value, str) else _BRIEF if isinstance(value, datetime) else len(shown(value))
 
 
 def _width(length: int, cards: bool, is_badge: bool = False) -> str:

@@ -32,6 +32,7 @@ _LIMITS: LiteralString = """
      order by l.limit_id limit 3
 """
 _SHOWN = 2  # conditions that the sentence names
+_MOST_KINDS = 500  # kinds of resources that taskqueue.explain_job compares
 _HELD = {
     "held": "It is held", "owner held": "Its owner is held", "disabled": "It is disabled",
 }  # fmt: skip
@@ -83,12 +84,31 @@ def more(queue: Mapping[str, Any], kinds: Mapping[str, Any] | None, why: Sequenc
     seen, fit = kinds["seen"], kinds["seen"] - kinds["failing"]
     if not seen:
         return "No resource was seen lately."
-    asked = "1 kind of resource that asked lately" if seen == 1 else f"{seen} kinds of resources that asked lately"
+    if seen == 1:
+        all_of = some = "the only kind of resource that asked lately"
+    else:
+        all_of = f"of the {seen} kinds of resources that asked {'last' if seen >= _MOST_KINDS else 'lately'}"
+        some = f"{fit} {all_of}"
     if queue["state"] != "open":
-        return f"Were it resumed, {fit} of the {asked} would fit."
+        would = "would not fit" if seen == 1 and not fit else "would fit"
+        return f"Were it {'enabled' if queue['state'] == 'disabled' else 'resumed'}, {some} {would}."
     if fit:
         took = ", and jobs of other TaskQueues were taken before" if queue["reason"] == "overtaken" else ""
-        return f"{fit} of the {asked} {'fits' if fit == 1 else 'fit'}{took}."
+        return f"{_capital(some)} {'fits' if fit == 1 else 'fit'}{took}."
+    if queue["reason"] in ("waiting", "overtaken"):  # a resource that asked before these ones fits
+        return ""
     worst = [row for row in why if row["failing"] and row["condition"] != ALL][:_SHOWN]
-    said = [f"{row['failing']} fail {row['condition']} ({row['wanted']})" for row in worst]
-    return f"Of the {asked}, {' and '.join(said)}." if said else ""
+    if not worst:
+        return ""
+    if seen == 1:
+        return f"{_capital(all_of)} fails {' and '.join(_condition(row) for row in worst)}."
+    said = [f"{row['failing']} {'fails' if row['failing'] == 1 else 'fail'} {_condition(row)}" for row in worst]
+    return f"{_capital(all_of)}, {' and '.join(said)}."
+
+
+def _condition(row: Mapping[str, Any]) -> str:
+    return f"{row['condition']} ({row['wanted']})"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

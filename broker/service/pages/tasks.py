@@ -166,7 +166,9 @@ def _shown(row: dict[str, Any], counts: Sequence[Mapping[str, Any]]) -> dict[str
     failed = of.get("failed", 0)
     is_stuck = waits in _STUCK
     mark = "bad" if failed > _MANY_FAIL * ended else "warn" if is_stuck else "hold" if waits == "held" else ""
-    many = f"{failed:,} of its {ended:,} ended jobs failed" if mark == "bad" else None
+    many = None
+    if mark == "bad":
+        many = "Its only ended job failed" if ended == 1 else f"{failed:,} of its {ended:,} ended jobs failed"
     return row | {
         "many": many, "states": states_of(counts, row), "failed": failed, "waits": waits, "mark": mark,
         "why": row["why"] if waits and waits != "waiting" and row["jobs_left"] else None,

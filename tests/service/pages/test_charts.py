@@ -230,6 +230,10 @@ def test_a_part_of_the_sum_has_no_value_where_the_sum_is_zero() -> None:
     part = charts.part_of(sampled(values), "failed")
     assert part is not None
     assert (part.spans, part.series[0].values) == ([0, 2], [0.25, 1])
+    values = {"failed": {0: 0.0, 1: 1, 2: 0, 3: 1, 4: 0}}
+    drawn = charts.chart("x", "%", charts.part_of(sampled(values), "failed"), percent=True)
+    assert drawn is not None and (drawn.begin, drawn.end) == (NOON, NOON + 5 * MINUTE)
+    assert [(gap.left, gap.width, gap.words) for gap in drawn.gaps] == [(400, 200, "no job ended")]
     none = charts.part_of(sampled({"finished": {0: 1.0}}), "failed")
     assert none is not None and none.series[0].values == [0]
     assert charts.part_of(sampled({"finished": {0: 0.0}}), "failed") is None

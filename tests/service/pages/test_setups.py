@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -60,6 +61,10 @@ def test_a_setup_shows_what_waited_and_failed_over_time(browser: httpx.Client, d
     failed = re.search(r'data-label="Failed, 1 h">(\d+) %', of["default"])
     assert failed is not None and 10 <= int(failed[1]) <= 18  # 14 % of the ends of each group
     assert "ago</span>" in of["default"] and "?</span>" in of["other"]
+    Calls(db, SETUP).set_clock(day.NOW + timedelta(hours=5))
+    late = dict(re.findall(r'<a href="/setups/(\w+)">(.*?)</tr>', browser.get("/").text, re.DOTALL))["default"]
+    assert "not sampled now" in late or '<svg class="spark"' not in late
+    assert not re.search(r'data-label="Failed, 1 h">(\d+) %', late), "the last sampled hour is long past"
 
 
 def test_a_setup_whose_alert_fires_says_so(browser: httpx.Client, db: Db) -> None:
@@ -88,3 +93,16 @@ def test_a_submitter_sees_no_figures_of_others(browser: httpx.Client, db: Db, jo
     page = browser.get("/")
     assert "<b>x</b>" not in page.text and "&lt;b&gt;x&lt;/b&gt;" in page.text
     assert rows(page)["default"] == "default as agent"
+
+
+def test_the_group_that_is_furthest_from_its_share_has_a_chart_of_its_own(browser: httpx.Client, db: Db) -> None:
+    """Also if a chart of all groups has no line for it."""
+    q = Calls(db, SETUP)
+    for number in range(12):
+        q.call("set_group", f"g{number:02d}", 1.0)
+    q.insert(1, OwnerGroup="zeta")
+    q.take()
+    loops.sample(db, SETUP)
+    page = browser.get(f"/setups/{SETUP}/shares").text
+    [drawn] = re.findall(r"<figure[^>]*>(?:(?!</figure>).)*?zeta against its target.*?</figure>", page, re.DOTALL)
+    assert 'class="target' in drawn

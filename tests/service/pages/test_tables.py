@@ -93,3 +93,12 @@ def test_rows_of_wide_tables_are_cards_on_a_phone() -> None:
     assert [kind for kind, _ in cells] == [
         ' class="brief"', "", ' class="broad"', ' class="whole"', ' class="broad"', ' class="brief"',
     ]  # fmt: skip
+
+
+def test_the_width_of_a_cell_is_that_of_its_words() -> None:
+    """An address is not read, and numbers that are names have no separators."""
+    headings = {"host": "Host", "job_id": "Job", "code": "Code"}
+    row = {"host": "n1", "job_id": 1234567, "code": 1099}
+    body = tables.body([row], headings, {"job_id": "/jobs/{}"}, "/setups/default", cards=True)
+    assert '<td class="brief" role="cell" data-label="Job"><a href="/setups/default/jobs/1234567">' in body
+    assert ">1099</td>" in body

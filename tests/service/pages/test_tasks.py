@@ -168,7 +168,7 @@ def test_a_task_shows_its_jobs_by_state_and_nothing_if_it_waits_for_nothing(look
     assert {words: int(number) for number, words in re.findall(r"(\d+) ([a-z]+)", label[1])} == counts
     assert f'/jobs?task_id={task}&amp;status=failed">1</a>' in row[0]
     said = re.search(r'data-label="What it waits for">(.*?)</td>', row[0])
-    assert said is not None and said[1] == '<span class="note">1 of its 1 ended jobs failed.</span>'
+    assert said is not None and said[1] == '<span class="note">Its only ended job failed.</span>'
     other = re.search(rf'<tr role="row"[^>]*><th[^>]*><a class="id" href="[^"]*/tasks/{_other(filled, task)}".*?</tr>',
                       page, re.DOTALL)  # fmt: skip
     assert other is not None and 'class="words" data-label="What it waits for"></td>' in other[0]
