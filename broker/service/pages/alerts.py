@@ -74,7 +74,7 @@ def _usually(row: Mapping[str, Any]) -> str | None:
 
 
 Event = tuple[datetime, str]
-"""What happened, and when, in a chart."""
+"""An event in a chart: its time and its words."""
 
 
 async def events(call: Call, by: str, only: str | None = None) -> dict[tuple[str, str], list[Event]]:
