@@ -97,7 +97,7 @@ def demo(
             if page:
                 console.print(f"\nThe demo is over. Its page lives at {page.url} until you press Ctrl-C.", markup=False)
                 another = f"broker serve --open --setup {setup}"
-                console.print(f"A browser that is not logged in there: {another} in another terminal.", markup=False)
+                console.print(f"For another browser, in another terminal: {another}", markup=False)
                 with suppress(KeyboardInterrupt):
                     page.wait()
     if not proof.holds:

@@ -68,8 +68,8 @@ def _words(work: "Work") -> str:
 
     if not (calls := len(work.seconds)):
         return "no call is answered yet"
-    times = ", ".join(f"{name} {value:.1f} ms" for name, value in latency(work).items())
-    return f"{len(work.taken):,} jobs taken; {times}; {work.empty / calls:.0%} of calls find nothing"
+    times = ", ".join(f"{name} {value:.1f}" for name, value in latency(work).items())
+    return f"{len(work.taken):,} jobs; {times} ms; {work.empty / calls:.0%} of calls find nothing"
 
 
 def _picture(work: "Work", rate: float) -> "RenderableType":
