@@ -42,7 +42,7 @@ ALGORITHMS = {
 }
 STATUSES = ("online", "offline", "brokeroff", "standby", "test")
 FIELDS = (
-    "tasks", "newest", "algorithm", "profile", "without", "parameters", "settings", "world",
+    "tasks", "newest", "there", "algorithm", "profile", "without", "parameters", "settings", "world",
     *(f"{name}{n}" for n in range(1, _CHANGES + 1) for name in ("place", "status")),
 )  # fmt: skip
 """Fields of the form, and of an address that fills it in."""
@@ -72,6 +72,20 @@ _NUMBERS: LiteralString = """
       left join lateral (select r.run_id, r.profile from monitor.run r
                           where r.setup = %s and r.algorithm = %s and not r.dry and r.tasks > 0
                           order by r.run_id desc limit 1) r on true
+"""
+# The newest open tasks, and the newest tasks with jobs that have not ended at some queues or sites.
+_OPEN_AND_THERE: LiteralString = """
+    (select o.task_id from brokerage.open_task o where o.setup = %s and o.algorithm = %s
+      order by o.task_id desc limit %s)
+    union
+    (select t.task_id from monitor.task t
+      where t.setup = %s and t.algorithm = %s
+        and exists (select from monitor.brokered_job j
+                      join monitor.queue q on q.setup = j.setup and q.queue = j.queue
+                     where j.setup = t.setup and j.task_id = t.task_id and j.ended is null
+                       and (q.queue = any (%s) or q.site = any (%s)))
+      order by t.task_id desc limit %s)
+     order by 1 desc
 """
 _BASES: LiteralString = "select p.profile, p.based_on from monitor.profile p"
 _ALGORITHM_OF: LiteralString = "select brokerage.algorithm_of(%s, %s)"
@@ -236,6 +250,11 @@ async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
     tasks = [forms.number("tasks", text) for text in forms.names(given.get("tasks", ""))] or None
     newest = None if tasks else forms.number("newest", given.get("newest", str(_USUAL_TASKS)))
     algorithm = given.get("algorithm")
+    if "there" in given and newest and newest > 0:
+        places = [given[name] for name in FIELDS if name.startswith("place") and name in given]
+        of = [call.setup, algorithm or "production_job"]
+        tasks = [task for (task,) in await call.rows(_OPEN_AND_THERE, *of, newest, *of, places, places, newest)] or None
+        newest = None if tasks else newest
     if algorithm is None and tasks:
         [(algorithm,)] = await call.rows(_ALGORITHM_OF, call.setup, tasks[0])
     world = bodies.decoded(given["world"].encode(), dict[str, Any], "world") if "world" in given else {}

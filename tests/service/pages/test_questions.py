@@ -119,6 +119,11 @@ def test_the_way_to_what_would_happen_if_a_site_were_closed(overview: Any) -> No
     button = overview.get_by_role("link", name="What if its queues were offline")
     words(button)
     button.click()
-    assert overview.url.endswith(f"{BASE}/what-if?place1={site}&status1=offline")
+    assert overview.url.endswith(f"{BASE}/what-if?place1={site}&status1=offline&there=1")
     assert overview.locator("[name=place1]").input_value() == site
     assert overview.locator("[name=status1]").input_value() == "offline"
+    assert overview.locator("[name=there]").is_checked()
+    overview.get_by_role("button", name="Ask").click()
+    assert re.match(
+        r"\d+ of the \d+ tasks that are named would be decided otherwise: ", words(overview.locator(".verdict p").first)
+    )

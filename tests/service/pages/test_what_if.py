@@ -62,6 +62,29 @@ def test_an_answer_shows_the_tasks_decided_differently(person: People, filled: C
                               f"{row['jobs_after'] - row['jobs_before']:+}"]  # fmt: skip
 
 
+def test_a_closed_site_concerns_decided_tasks_that_have_jobs_there(person: People, filled: Calls) -> None:
+    """A site is closed for the jobs that it has: the tasks of these jobs are decided again, beside the open ones."""
+    here = """select q.site, array_agg(distinct j.task_id order by j.task_id desc)
+                from monitor.brokered_job j
+                join monitor.queue q using (setup, queue)
+                join monitor.task t using (setup, task_id)
+               where j.setup = %s and j.ended is null and q.status = 'online' and t.algorithm = 'production_job'
+               group by 1 order by count(distinct j.task_id) desc, 1 limit 1"""
+    [(site, there)] = filled.rows(here, SETUP)
+    is_open = "select task_id from brokerage.open_task where setup = %s and algorithm = 'production_job'"
+    open_now = {task for (task,) in filled.rows(is_open, SETUP)}
+    answer = ask(person("operator"), place1=site, status1="offline", there="1", newest="9")
+    assert answer.status_code == 200, answer.text
+    [(_, change, difference)] = kept(filled)
+    assert set(change["tasks"]) == {*sorted(open_now)[-9:], *there[:9]}
+    closed = {row["task_id"] for row in difference["differences"]} & (set(there) - open_now)
+    assert closed, "no task with a job there would go elsewhere"
+    assert re.search(r"<b>\d+ of the \d+ tasks that are named would be decided otherwise", answer.text)
+    assert answer.text.count("is decided because it is named") == min(3, len(difference["not_open"]))
+    refused = ask(person("operator"), place1=site, status1="offline", there="1", newest="0")
+    assert refused.status_code == 422 and "0 tasks are asked about" in refused.text
+
+
 def test_a_viewer_reads_the_answer_and_may_not_ask(person: People, filled: Calls) -> None:
     operator, viewer, agent = (person(kind) for kind in ("operator", "viewer", "agent"))
     answer = ask(operator, profile="panda2026")
