@@ -37,7 +37,7 @@ def test_no_time_of_a_call_is_shown_before_a_call_is_answered() -> None:
     work = demo.Work()
     assert display._words(work) == "no call is answered yet"
     work.seconds.append(0.002)
-    assert "p50 2.0 ms" in display._words(work)
+    assert "p50 2.0, p95 2.0, p99 2.0 ms" in display._words(work)
 
 
 def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None:
