@@ -100,8 +100,8 @@ def limit(
     rules: Sequence[Mapping[str, Any]], figure: str, by: str, *, labels: Mapping[str, str] | None = None,
     per: str | None = None, unit: str = "%", times: float = 1.0,
 ) -> Limit | None:  # fmt: skip
-    """The lowest threshold of the rules that judge what a chart draws: a figure by a label, or its part of another
-    figure. times: what the threshold counts in, if the chart has another unit than the rule.
+    """The lowest threshold of the rules that judge the figure of a chart by a label, or its part of another figure.
+    times: the factor from the unit of the rule to that of the chart.
     """
     for row in rules:
         if (row["figure"], row["by_label"], row["per_figure"]) != (figure, by, per) or row["value"] <= 0:

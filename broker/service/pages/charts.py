@@ -84,7 +84,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Limit:
-    """The threshold of an alert, in the unit of the samples, and what is below the chart about it."""
+    """The threshold of an alert, in the unit of the samples, with the words below the chart."""
 
     value: float
     words: str
@@ -92,8 +92,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across the chart that stands for no figure: its kind (limit, target or event), its path, and the number of
-    its colour, if it has one. The words stand below the chart.
+    """A dashed or dotted line: its kind (limit, target or event), its path, and the number of its colour, if it has
+    one. The words stand below the chart.
     """
 
     kind: str
@@ -139,8 +139,8 @@ def chart(
 ) -> Chart | None:  # fmt: skip
     """The chart of a figure, the largest lines first; None if nothing was sampled. percent: values are fractions. by:
     the label that tells lines apart; reasons are shown in words. stacked: the lines are parts of a whole, and lie on
-    each other. limit: a threshold to draw. target: what the only line should be, in the same spans. events: what
-    happened, and when; the newest are drawn.
+    each other. limit: a threshold to draw. target: the values that the only line should have, in the same
+    spans. events: times and words; the newest events are drawn.
     """
     if found is None:
         return None
@@ -205,12 +205,6 @@ def _event(at: datetime, text: str, begin: datetime, end: datetime) -> Mark:
     at, end = at.astimezone(UTC), end.astimezone(UTC)
     moment = at.strftime("%H:%M" if at.date() == end.date() else "%-d %b %H:%M")
     return Mark("event", f"M{WIDTH * ((at - begin) / (end - begin)):.1f} 0V{HEIGHT}", f"{moment} {text}")
-
-
-def only(found: Sampled | None, label: str) -> Sampled | None:
-    """One of the lines; None if it is not there."""
-    series = [one for one in found.series if one.label == label] if found else []
-    return replace(found, series=series) if found and series else None
 
 
 def spark(found: Sampled | None, number: int = 1) -> Line | None:

@@ -46,8 +46,10 @@ _HISTORY: LiteralString = """
 """
 _WHY_JOB: LiteralString = """
     select e.condition, e.wanted, e.failing, e.seen, e.last_seen, e.remark
-      from taskqueue.explain_job(%s, %s, 500) e order by e.failing desc nulls last
+      from taskqueue.explain_job(%s, %s, %s) e order by e.failing desc nulls last
 """
+MOST_KINDS = 500
+"""Kinds of resources that a job is compared with, those that asked last."""
 _SAID = "kinds of resources do not fulfil it"
 """The end of a remark that repeats the numbers beside it."""
 _SITE: LiteralString = """
@@ -186,7 +188,7 @@ async def job(call: Call) -> tuple[str, dict[str, Any]]:
 
 async def why_job(call: Call, job_id: int) -> list[dict[str, Any]]:
     """The conditions of a waiting job, the one that keeps most kinds of resources away first."""
-    rows = await table(call, _WHY_JOB, call.setup, job_id)
+    rows = await table(call, _WHY_JOB, call.setup, job_id, MOST_KINDS)
     for row in rows:
         if (row["remark"] or "").endswith(_SAID):
             row["remark"] = None

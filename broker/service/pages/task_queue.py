@@ -8,7 +8,7 @@ import msgspec
 
 from broker.service import searches
 from broker.service.endpoint import Call
-from broker.service.pages.details import one, why_job
+from broker.service.pages.details import MOST_KINDS, one, why_job
 from broker.service.pages.frame import table
 
 ALL = "all of them"
@@ -32,7 +32,6 @@ _LIMITS: LiteralString = """
      order by l.limit_id limit 3
 """
 _SHOWN = 2  # conditions that the sentence names
-_MOST_KINDS = 500  # kinds of resources that taskqueue.explain_job compares
 _HELD = {
     "held": "It is held", "owner held": "Its owner is held", "disabled": "It is disabled",
 }  # fmt: skip
@@ -87,7 +86,7 @@ def more(queue: Mapping[str, Any], kinds: Mapping[str, Any] | None, why: Sequenc
     if seen == 1:
         all_of = some = "the only kind of resource that asked lately"
     else:
-        all_of = f"of the {seen} kinds of resources that asked {'last' if seen >= _MOST_KINDS else 'lately'}"
+        all_of = f"of the {seen} kinds of resources that asked {'last' if seen >= MOST_KINDS else 'lately'}"
         some = f"{fit} {all_of}"
     if queue["state"] != "open":
         would = "would not fit" if seen == 1 and not fit else "would fit"

@@ -8,13 +8,14 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
   join resource.setup_time t on t.setup = l.setup
  cross join lateral (select count(*) as used
                        from taskqueue.limit_use i where i.setup = l.setup and i.limit_id = l.limit_id) u
- left join lateral (select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
-                       from taskqueue.posted_task_queue p
-                       join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
-                       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-                       join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
-                      where p.setup = l.setup and p.site in (l.site, '*')
-                        and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b on true
+  left join lateral (  -- not read unless queues or jobs are asked for
+       select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
+         from taskqueue.posted_task_queue p
+         join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
+         join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+         join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+        where p.setup = l.setup and p.site in (l.site, '*')
+          and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b on true
  where (l.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.site_limit is
