@@ -22,10 +22,10 @@ begin
   )
   select array_agg(e.task_id) into v_erroneous from error e;
 
-  v_tasks := brokerage.facts_of_few_tasks(p_run.setup,
-                                          array(select u.task_id from unnest(p_task_ids) u(task_id)
-                                                 where u.task_id = any (v_erroneous) is not true),
-                                          v_base_profile, p_run.algorithm);
+  v_tasks := brokerage.facts_by_priority(p_run.setup,
+                                         array(select u.task_id from unnest(p_task_ids) u(task_id)
+                                               where u.task_id = any (v_erroneous) is not true),
+                                         v_base_profile, p_run.algorithm);
   if cardinality(v_tasks) = 0 then
     return;
   end if;

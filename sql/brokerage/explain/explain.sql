@@ -43,7 +43,7 @@ begin
            null::text[];
     return;
   end if;
-  v_tasks := brokerage.facts_of_few_tasks(p_setup, array[p_task_id], v_base_profile, v_algorithm);
+  v_tasks := brokerage.facts_by_priority(p_setup, array[p_task_id], v_base_profile, v_algorithm);
   v_tasks := brokerage.with_job_check(p_setup, v_rules, v_algorithm, v_base_profile, v_tasks);
   v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   execute brokerage.compose_task_rules(v_rules, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;

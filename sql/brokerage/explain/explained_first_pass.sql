@@ -13,7 +13,7 @@ declare
   v_queues brokerage.queue_facts[] := brokerage.facts_of_candidates(p_setup, p_algorithm);
   v_tasks brokerage.task_facts[];
 begin
-  v_tasks := brokerage.facts_of_few_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm);
+  v_tasks := brokerage.facts_by_priority(p_setup, array[p_task_id], v_base_profile, p_algorithm);
   v_tasks := brokerage.with_job_check(p_setup, v_rules, p_algorithm, v_base_profile, v_tasks);
   return query
   select e.*

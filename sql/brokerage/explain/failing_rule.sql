@@ -20,7 +20,7 @@ declare
   v_last int;
   v_half int;
 begin
-  v_tasks := brokerage.facts_of_few_tasks(p_setup, array[p_task_id], v_base_profile, p_algorithm);
+  v_tasks := brokerage.facts_by_priority(p_setup, array[p_task_id], v_base_profile, p_algorithm);
   v_tasks := brokerage.with_job_check(p_setup, p_rules, p_algorithm, v_base_profile, v_tasks);
   v_subjects := brokerage.facts_by_subject(p_setup, p_algorithm, v_tasks, p_queues, v_base_profile);
   for v_round in 1 .. 2 loop

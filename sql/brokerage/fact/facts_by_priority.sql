@@ -1,5 +1,5 @@
--- The session keeps the plan for a few tasks, since planning takes longer than running.
-create or replace function brokerage.facts_of_few_tasks(
+-- The session keeps the plan for up to 20 tasks, since planning takes longer than running.
+create or replace function brokerage.facts_by_priority(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
 ) returns brokerage.task_facts[]
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -12,6 +12,6 @@ begin
                 order by f.current_priority desc, f.task_id);
 end $$;
 
-comment on function brokerage.facts_of_few_tasks(text, bigint[], text, text) is
-  'brokerage.facts_of_tasks as an array, by priority. The session keeps one plan for up to 20 tasks. A task that does '
-  'not exist is left out.';
+comment on function brokerage.facts_by_priority(text, bigint[], text, text) is
+  'The facts of tasks (brokerage.facts_of_tasks) as an array, the highest current priority first. A task that does not '
+  'exist is left out.';
