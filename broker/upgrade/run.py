@@ -98,6 +98,8 @@ def upgrade(
                 _write_installation(cur, names, release.release)
                 if front or was.kind == FRONT:
                     _lay_front(cur, names)
+                else:
+                    _compile_profiles(cur)
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
@@ -142,6 +144,7 @@ def downgrade(
             before = state.read(cur, names)
             installer = Installer(cur, names.owner).load()
             installer.clear()
+            _forget_compiled(cur)
             try:
                 if was.revision != revision:
                     revisions.move(session.sa, release.migrations, revision, down=True)
@@ -156,10 +159,24 @@ def downgrade(
             changes = installer.run(parse_files(earlier.files), earlier.release, set())
             planned = grants.apply(cur, grants.parse(earlier.files["roles.sql"]), names)
             _write_installation(cur, names, earlier.release)
+            _compile_profiles(cur)
             state.store(cur, before, left, state.read(cur, names))
             return _report(earlier.release, was, revision, changes, planned)
 
     return _timed(work, patience)
+
+
+def _compile_profiles(cur: Cursor) -> None:
+    """Make the functions that keep the queries of profiles, since their form belongs to the release."""
+    if cur.execute("select to_regproc('brokerage.compile_profiles')").fetchone() != (None,):
+        cur.execute("select from brokerage.compile_profiles()")
+
+
+def _forget_compiled(cur: Cursor) -> None:
+    """Drop those functions before revisions that drop the types of their arguments."""
+    found = "select oid::regprocedure::text from pg_proc where pronamespace = to_regnamespace('brokerage_compiled')"
+    for (name,) in cur.execute(found).fetchall():
+        cur.execute(f"drop function {name}".encode())
 
 
 def _timed(work: Callable[[], Report], patience: float) -> Report:

@@ -5,6 +5,10 @@ create schema brokerage;
 comment on schema brokerage is
   'Candidates, rules, weights, profiles and decisions; early binding. Uses resource, workload.';
 
+create schema brokerage_compiled;
+comment on schema brokerage_compiled is
+  'Queries of the profiles as functions, made by brokerage.compile_profiles.';
+
 --: Settings of brokerage, one row for each setup that changes a default.
 create table brokerage.setting (
   setup             text primary key references resource.setup on delete cascade,

@@ -1,7 +1,7 @@
 -- The answers of brokerage.judge for a profile whose weights see the assignments of the same batch: the live counter
 -- (order-and-turns.md, live-counter) or the remaining work (task-weights.md, Remaining work). Tasks take turns in their
 -- order, highest current priority first. In the turn of a task, the queues that no rule rejects are weighed, and its
--- jobs (or the task itself) are assigned. All turns of an arm are one query (brokerage.compose_turns), from which a
+-- jobs (or the task itself) are assigned. All turns of an arm are one query (brokerage.turns_of_arm), from which a
 -- cursor fetches one row per turn. Before each fetch this function sets brokerage.assigned, which the query reads
 -- (brokerage.assigned_before): the number of the turn, and the assignments of earlier turns. In a trial each arm has
 -- its own turns, which see the assignments of both arms.
@@ -34,11 +34,7 @@ declare
   v_place int;
 begin
   foreach v_arm in array p_arms loop
-    v_cursor := null;
-    open v_cursor no scroll for execute brokerage.compose_turns(v_arm.rules, p_run.algorithm, p_wide)
-      using brokerage.facts_of_some(p_subjects, v_arm.numbers, cardinality(p_queues)),
-            brokerage.tasks_at(p_tasks, v_arm.numbers), p_queues;
-    v_cursors := v_cursors || v_cursor;
+    v_cursors := v_cursors || brokerage.turns_of_arm(v_arm, p_run.algorithm, p_subjects, p_tasks, p_queues, p_wide);
     v_first_of_zeros := v_first_of_zeros || brokerage.takes_first_of_zeros(v_arm.rules, p_run.algorithm);
     v_sees := v_sees || (p_run.algorithm = 'production_task'
                          or brokerage.sees_assignments(v_arm.rules, p_run.algorithm));

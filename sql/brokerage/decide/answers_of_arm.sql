@@ -3,10 +3,21 @@ create or replace function brokerage.answers_of_arm(
   p_queues brokerage.queue_facts[], p_wide boolean
 ) returns setof brokerage.task_answer
 language plpgsql stable as $$
+declare
+  v_subjects brokerage.facts_by_subject := brokerage.facts_of_some(p_subjects, p_arm.numbers, cardinality(p_queues));
+  v_tasks brokerage.task_facts[] := brokerage.tasks_at(p_tasks, p_arm.numbers);
+  v_compiled regproc := case when not p_wide
+                             then to_regproc(brokerage.compiled_query('answers', p_algorithm, p_arm.rules[1].profile))
+                             end;
 begin
-  return query execute brokerage.compose_answers(p_arm.rules, p_algorithm, p_wide)
-    using brokerage.facts_of_some(p_subjects, p_arm.numbers, cardinality(p_queues)),
-          brokerage.tasks_at(p_tasks, p_arm.numbers), p_queues;
+  if v_compiled is not null then
+    return query execute format('select a.* from %s($1, $2, $3, $4) a', v_compiled)
+      using v_subjects, v_tasks, p_queues, brokerage.query_key(p_arm.rules, p_algorithm);
+    if found then
+      return;
+    end if;
+  end if;
+  return query execute brokerage.compose_answers(p_arm.rules, p_algorithm, p_wide) using v_subjects, v_tasks, p_queues;
 end $$;
 
 comment on function brokerage.answers_of_arm(

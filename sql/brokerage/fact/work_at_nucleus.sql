@@ -4,10 +4,10 @@ create or replace view brokerage.work_at_nucleus as
 select w.setup, w.nucleus, w.gshare, w.priority, w.work from workload.remaining_work w
 union all
 select a.setup, a.nucleus, g.gshare, g.priority, a.work
-  from brokerage.nucleus_assignment a
-  join brokerage.setting_in_force s on s.setup = a.setup
- cross join lateral (values (a.gshare, a.priority), ('', 0)) g(gshare, priority)
- where a.assigned_at > resource.clock(a.setup) - s.assignments_count;
+  from brokerage.setting_in_force s
+ cross join lateral (select resource.clock(s.setup) - s.assignments_count as since offset 0) t
+  join brokerage.nucleus_assignment a on a.setup = s.setup and a.assigned_at > t.since
+ cross join lateral (values (a.gshare, a.priority), ('', 0)) g(gshare, priority);
 
 comment on view brokerage.work_at_nucleus is
   'Work that is left at nuclei, including tasks assigned lately; RW is its sum by nucleus and share over tasks with at '

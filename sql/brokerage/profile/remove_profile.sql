@@ -28,7 +28,11 @@ begin
   delete from brokerage.profile_rule r
    where r.profile = p_profile and exists (select from brokerage.profile p where p.profile = p_profile);
   delete from brokerage.profile p where p.profile = p_profile;
-  return found;
+  if not found then
+    return false;
+  end if;
+  perform brokerage.compile_profiles(p_profile);
+  return true;
 end $$;
 
 comment on function brokerage.remove_profile(text) is

@@ -5,7 +5,11 @@ begin
   perform brokerage.require_own_profile(brokerage.profile_name(p_profile));
   delete from brokerage.profile_rule r
    where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.rule = p_rule;
-  return found;
+  if not found then
+    return false;
+  end if;
+  perform brokerage.compile_profiles(brokerage.profile_name(p_profile));
+  return true;
 end $$;
 
 comment on function brokerage.remove_rule(text, text, text) is

@@ -40,6 +40,7 @@ begin
   insert into brokerage.profile (profile, based_on, description)
   values (p_profile, v_based_on, coalesce(p_description, ''))
   on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;
+  perform brokerage.compile_profiles(p_profile);
 end $$;
 
 comment on function brokerage.set_profile(text, text, text) is

@@ -49,6 +49,7 @@ begin
          temporary = excluded.temporary,
          enabled = excluded.enabled, parameters = excluded.parameters, source = excluded.source;
   perform brokerage.require_composable(p_profile, p_algorithm);
+  perform brokerage.compile_profiles(p_profile);
 exception
   when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value
        or numeric_value_out_of_range then
