@@ -287,14 +287,16 @@ create table taskqueue.definition (
   made_in       xid8 not null default pg_current_xact_id(),  --: Transaction that wrote the row.
   --: Hashes of sites and a tag, by which a search finds the definition (taskqueue.search_keys).
   search_keys   bigint[] not null,
-  --: The demands as bits: 1 is always set; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs are required
-  --: (taskqueue.parsed_description.tests).
+  is_limited    boolean not null,  --: Whether its jobs count at a limit of any site (taskqueue.counts_at_limit).
+  --: The demands as bits: 1 is always set; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs are required; 32 its jobs
+  --: count at a limit (taskqueue.parsed_description.tests).
   demands       int not null generated always as (
     1
     | case when min_ram is null then 0 else 2 end
     | case when pilot_types = '{}' then 0 else 4 end
     | case when job_types = '{}' then 0 else 8 end
     | case when grid_ces = '{}' then 0 else 16 end
+    | case when is_limited then 32 else 0 end
   ) stored,
   primary key (setup, definition_id),
   constraint definition_once unique (setup, digest)
@@ -872,8 +874,8 @@ create unlogged table taskqueue.parsed_description (
   owner_group text,  --: Owner group of the identity that asked; null means generic, or bound to an owner alone.
   owner_dn    text,  --: Owner of the identity that asked; null means generic, or bound to a group alone.
   offer       taskqueue.offer not null,  --: The parsed description.
-  --: Whether taskqueue.match_job can serve the description: two posting lists hold every TaskQueue that it may see, it
-  --: offers at most one CE, and its site has no limits.
+  --: Whether taskqueue.match_job can serve the description: two posting lists hold every TaskQueue that it may see, and
+  --: it offers at most one CE.
   is_plain    boolean not null,
   --: Site of the first of these lists: the site offered, or empty for the list of every TaskQueue.
   site_1      text not null,
@@ -881,7 +883,7 @@ create unlogged table taskqueue.parsed_description (
   site        text,  --: The site offered, if it is exactly one.
   grid_ce     text,  --: The CE offered, if it is exactly one.
   --: The demands of a definition (as bits) that this offer may not meet. Site, BannedSites, Platform and Tag are
-  --: compared in any case. Bit 1: all conditions have to be tested.
+  --: compared in any case. Bit 1: all conditions have to be tested. Bit 32: the site has limits.
   tests       int not null,
   cpu_buckets float8[] not null,  --: CPU buckets of the setup, ascending.
   ten_first   boolean not null,  --: Setting of the setup.

@@ -1,4 +1,5 @@
--- This is the part of taskqueue.check_matching for the slots of limits on running jobs.
+-- This is the part of taskqueue.check_matching for limits: which definitions count at one, and the slots of limits on
+-- running jobs.
 create or replace function taskqueue.check_limits(p_setup text)
 returns table (structure text, key text, expected text, found text) language sql stable as $$
   select 'limit_use', format('limit %s, job %s', limit_id, job_id),
@@ -23,7 +24,13 @@ returns table (structure text, key text, expected text, found text) language sql
                        select i.limit_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) n
                 group by 1) s using (limit_id)
    where l.ceiling is distinct from coalesce(s.slots, 0)
+  union all
+  select 'definition', 'limits of definition ' || d.definition_id, 'is_limited ' || not d.is_limited,
+         'is_limited ' || d.is_limited
+    from taskqueue.definition d
+   where d.setup = p_setup and d.is_limited <> taskqueue.counts_at_limit(p_setup, d.requirements)
 $$;
 
 comment on function taskqueue.check_limits(text) is
-  'Differences between the slots of limits and the leases that use them. No row means that everything is right.';
+  'Differences between the slots of limits and the leases that use them, and definitions whose is_limited is wrong. No '
+  'row means that everything is right.';

@@ -34,7 +34,8 @@ begin
          grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'),
          job_types = taskqueue.list_of(r, 'JobTypes'), tags = taskqueue.list_of(r, 'Tags'),
          clauses = case when r ? 'Clauses' then taskqueue.bits_of_clauses(p_setup, r -> 'Clauses') else '' end,
-         search_keys = taskqueue.definition_keys(p_setup, taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'Tags'))
+         search_keys = taskqueue.definition_keys(p_setup, taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'Tags')),
+         is_limited = taskqueue.counts_at_limit(p_setup, r)
     from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
    where d.setup = p_setup and d.definition_id = i.definition_id;
   perform taskqueue.list_bounds(p_setup);

@@ -40,11 +40,11 @@ begin
   v_parsed.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
   v_parsed.offer.bounds := (v_resource -> 'Bounds' -> 0)::int;
   v_parsed.offer := taskqueue.with_clauses(p_setup, v_parsed.offer);
+  v_parsed.offer.reached := null;  -- it changes from match to match (taskqueue.draw_on)
   v_parsed.owner_group := p_identity.owner_group;
   v_parsed.owner_dn := p_identity.owner_dn;
   v_parsed.is_plain := coalesce(cardinality((v_parsed.offer).sites), 1) = 1
-                      and coalesce(cardinality((v_parsed.offer).grid_ces), 1) = 1
-                      and (v_parsed.offer).limited is not true;
+                      and coalesce(cardinality((v_parsed.offer).grid_ces), 1) = 1;
   v_parsed.site_1 := coalesce((v_parsed.offer).sites[1], '');
   v_parsed.site_2 := case when v_parsed.site_1 <> '' then '*' end;
   v_parsed.site := (v_parsed.offer).sites[1];

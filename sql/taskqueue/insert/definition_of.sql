@@ -12,7 +12,7 @@ begin
     exit when found;
     insert into taskqueue.definition (setup, digest, family, sibling_key, requirements, owner_dn, owner_group, cpu_time,
                                       min_ram, pilot_types, sites, banned_sites, grid_ces, platforms, job_types,
-                                      tags, clauses, search_keys, created_at)
+                                      tags, clauses, search_keys, is_limited, created_at)
     select p_setup, v_digest, taskqueue.family_of(r), taskqueue.sibling_key_of(r), r, r ->> 'OwnerDN',
            r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint, (r ->> 'MinRAM')::float8,
            taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'),
@@ -20,7 +20,7 @@ begin
            taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'),
            case when r ? 'Clauses' then taskqueue.bits_of_clauses(p_setup, r -> 'Clauses') else '' end,
            taskqueue.definition_keys(p_setup, taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'Tags')),
-           resource.clock(p_setup)
+           taskqueue.counts_at_limit(p_setup, r), resource.clock(p_setup)
       from (values (p_requirements)) v (r)
     on conflict (setup, digest) do nothing
     returning definition_id into v_definition_id;

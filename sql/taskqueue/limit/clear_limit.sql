@@ -18,6 +18,10 @@ begin
     return false;
   end if;
   perform taskqueue.forget_descriptions(p_setup);
+  if not exists (select from taskqueue.site_limit l
+                  where l.setup = p_setup and l.attribute = v_key and l.value = p_value) then
+    perform taskqueue.mark_limited(p_setup, v_key, p_value);
+  end if;
   delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_id;
   delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = v_id;
   return true;

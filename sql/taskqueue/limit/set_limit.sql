@@ -7,6 +7,7 @@ create or replace function taskqueue.set_limit(
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
   v_key text := taskqueue.attribute_key(p_attribute);
+  v_is_new boolean;  -- whether no limit has the value yet
   v_id bigint;
 begin
   perform resource.identify(p_setup);
@@ -31,6 +32,8 @@ begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.require_limit_value(p_setup, v_key, p_value);
   perform taskqueue.forget_descriptions(p_setup);
+  v_is_new := not exists (select from taskqueue.site_limit l
+                           where l.setup = p_setup and l.attribute = v_key and l.value = p_value);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end,
@@ -42,6 +45,9 @@ begin
                         then least(l.next_at - l.delay + excluded.delay,
                                    resource.clock(p_setup) + excluded.burst * excluded.delay) end
   returning l.limit_id into v_id;
+  if v_is_new then
+    perform taskqueue.mark_limited(p_setup, v_key, p_value);
+  end if;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);
   end if;

@@ -6,10 +6,10 @@
 create or replace function taskqueue.draw_of_few(
   p_setup text, p_parsed taskqueue.parsed_description, p_cpu_time bigint, p_seed bigint, p_last_key float8 default 0,
   p_passed bigint[] default '{}'
-) returns table (task_queue_id bigint, definition_id bigint, requirements jsonb, is_accepted boolean)
+) returns table (task_queue_id bigint, definition_id bigint, requirements jsonb, is_accepted boolean, demands int)
 language plpgsql rows 1 as $$
 declare
-  v_limited boolean := coalesce((p_parsed.offer).limited, false);
+  v_limited boolean := coalesce((p_parsed.offer).reached <> '{}', false);
   v_new bigint[] := '{}'::bigint[];
 begin
   -- plan: whether definitions are new
@@ -23,7 +23,7 @@ begin
   end if;
   -- plan: the first queue of few
   return query
-    select c.task_queue_id, c.definition_id, d.requirements, true
+    select c.task_queue_id, c.definition_id, d.requirements, true, d.demands
       from (select q.task_queue_id, q.definition_id
               from (select u::bigint as cpu_time from unnest(p_parsed.cpu_buckets) u
                      where u <= p_cpu_time order by u::bigint desc offset 0) b
@@ -50,7 +50,7 @@ begin
   if not found and p_parsed.matches > 0
      -- plan: whether what few match is kept
      and not exists (select from taskqueue.known_match m where m.known_id = p_parsed.known_id) then  -- forgotten
-    return query select null::bigint, null::bigint, null::jsonb, false;
+    return query select null::bigint, null::bigint, null::jsonb, false, null::int;
   end if;
 end $$;
 

@@ -27,7 +27,7 @@ declare
   v_place float8;
   v_list taskqueue.posting_list;
   v_class int;  -- subscript of the weight class in its list
-  v_queue record;
+  v_queue record;  -- is_accepted: null means that all conditions have to be tested
   v_card taskqueue.card;
 begin
   -- plan: the known description and its lists
@@ -70,10 +70,9 @@ begin
       v_place := case when v_place < v_start.bound_1 then v_place else v_place - v_start.bound_1 end;
       v_class := 1 + width_bucket(v_place, v_list.cumulative_bounds);
       -- plan: a point
-      select q.task_queue_id, d.definition_id, d.requirements,
+      select q.task_queue_id, d.definition_id, d.requirements, d.demands,
              random() * v_list.upper_bounds[v_class] * (v_start.highest - q.priority * (1 - v_above))
-             < q.priority / q.siblings * v_above * v_start.highest
-             and case when d.demands & v_parsed.tests = 0  -- null means that all conditions are tested
+             < q.priority / q.siblings * v_above * v_start.highest and case when d.demands & v_parsed.tests = 0
                       then taskqueue.accepts_at_once(d, v_parsed.offer) end as is_accepted
         into v_queue
         from taskqueue.posting p
@@ -82,9 +81,11 @@ begin
        where p.setup = p_setup and p.list_id = v_list.list_id and p.weight_class = v_list.weight_classes[v_class]
          and p.position = 1 + floor((v_place - coalesce(v_list.cumulative_bounds[v_class - 1], 0))
                                     / v_list.upper_bounds[v_class])::int;
-      continue when not coalesce(v_queue.is_accepted, v_queue.task_queue_id is not null and
-                                 taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_parsed.offer));
+      v_queue.is_accepted := coalesce(v_queue.is_accepted, v_queue.task_queue_id is not null and
+                                      taskqueue.accepts_definition(p_setup, v_queue.definition_id, v_parsed.offer));
+      continue when not v_queue.is_accepted;
     end if;
+    exit when v_queue.demands & v_parsed.tests & 32 <> 0;  -- it counts at a limit, whose slots lease_together locks
     -- plan: the card of a match
     select n.hand_id, n.cards, n.drawn, n.rest, n.since, n.place, n.address
       into v_card.hand_id, v_card.cards, v_card.drawn, v_card.rest, v_card.since, v_card.place, v_card.address
@@ -98,9 +99,8 @@ begin
        and exists (select from taskqueue.hand h
                     where h.setup = p_setup and h.task_queue_id = v_queue.task_queue_id and h.hand_id = v_card.hand_id)
     returning j.job_id, j.user_priority, j.attempts + 1, j.losses, j.failures, j.last_token, j.avoid, j.avoid_until,
-              j.brokered
-         into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.losses, v_card.failures, v_card.last_token,
-              v_card.avoid, v_card.avoid_until, v_card.brokered;
+              j.brokered into v_card.job_id, v_card.user_priority, v_card.attempt, v_card.losses, v_card.failures,
+              v_card.last_token, v_card.avoid, v_card.avoid_until, v_card.brokered;
     exit when v_card.job_id is null;
     -- plan: the lease of a match
     -- plan: the lease of a match with a request id
@@ -131,7 +131,7 @@ begin
         p_bucket_index => width_bucket(coalesce(greatest((v_start.list_1).cpu_time, (v_start.list_2).cpu_time),
                                                 v_start.cpu_time)::float8, v_parsed.cpu_buckets),
         p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
-        p_task_queue_id => case when v_tries < 32 or v_card.hand_id > 0 then v_queue.task_queue_id end,
+        p_task_queue_id => case when v_queue.is_accepted then v_queue.task_queue_id end,
         p_definition_id => v_queue.definition_id, p_is_listed => true)],
       array[row(p_request_id, v_asked, null, v_host, v_hosts)::taskqueue.asker], v_may_wait);
     return query

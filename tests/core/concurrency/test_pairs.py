@@ -191,6 +191,33 @@ def test_a_limit_that_is_set_counts_a_match_that_is_open(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("commit", [True, False])
+def test_a_limit_that_is_set_counts_new_requirements_that_are_being_inserted(stage: Stage, commit: bool) -> None:
+    """Also after the limit, which is open in its turn, requirements come that no job had."""
+    stage.first.insert_many(range(1, 4), JobTypes=["T"], Tags=["t"])
+    waited, _ = meanwhile(stage, lambda q: q.running_limit("JobTypes", "T", 1), commit)
+    assert waited
+    stage.first.running_limit("Tags", "u", 1)
+    waited, _ = meanwhile(stage, lambda q: q.insert_many(range(4, 7), JobTypes=["U"], Tags=["u"]), commit)
+    assert waited
+    q = stage.observer
+    q.rows("select resource.set_identity('default', resource.caller())")
+    assert len(list(iter(lambda: q.match(Site="S", Tag=["t", "u"]), None))) == (2 if commit else 3)
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_requirements_that_are_inserted_while_a_limit_goes_count_as_the_limit_ends(stage: Stage, commit: bool) -> None:
+    q = stage.observer
+    q.rows("select resource.set_identity('default', resource.caller())")
+    q.running_limit("JobTypes", "T", 1)
+    stage.first.call("clear_limit", "running", "S", None, "JobTypes", "T")
+    waited, _ = meanwhile(stage, lambda q: q.insert_many(range(1, 4), JobTypes=["T"]), commit)
+    assert waited
+    assert len(list(iter(lambda: q.match(Site="S"), None))) == (3 if commit else 1)
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
 def test_a_slot_held_by_an_open_match_looks_taken(stage: Stage, commit: bool) -> None:
     stage.observer.insert_many(range(1, 6), JobTypes=["T"])
     stage.observer.running_limit("JobTypes", "T", 1)

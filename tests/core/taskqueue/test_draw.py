@@ -197,6 +197,30 @@ def test_a_task_queue_whose_siblings_are_gone_is_matched_in_each_way(q: Calls, p
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("policy", ["dirac", "proportional"])
+@pytest.mark.parametrize("way", ["seeded", "one by one", "few match"])
+def test_queues_at_a_limit_are_passed_over_and_the_others_keep_their_distribution(
+    agent: Calls, way: str, policy: str
+) -> None:
+    """One of the others counts at a limit that is not reached, and one at none."""
+    q = agent
+    q.settings(policy=policy)
+    queues_with(q, [30.0] * 3, JobTypes=["T"])
+    [counting] = queues_with(q, [4.0], start=11, JobTypes=["U"])
+    [free] = queues_with(q, [1.0], start=21)
+    q.running_limit("JobTypes", "T", 0)
+    q.running_limit("JobTypes", "U", 3)
+    if way == "few match":
+        assert known(q, Site="S") == 0
+        q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+        assert q.value("select matches from taskqueue.parsed_description") == 5
+    limit = 1 if way == "seeded" else None
+    found = Counter(queues[0] for _, queues in draw(q.connection, FEWER, limit, Site="S"))
+    expected = win({counting: 4.0, free: 1.0}) if policy == "dirac" else {counting: 0.8, free: 0.2}
+    assert chi_square(found, expected) > (FEW if limit else GENEROUS)
+
+
+@pytest.mark.slow
 def test_only_matching_queues_take_part(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     for n in range(50):

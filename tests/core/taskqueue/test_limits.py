@@ -1,12 +1,15 @@
 """LEASES.md, Limits: limits per site and CE, on running jobs and on the time between matches."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, Connect, Match
+from tests.calls import Calls, Connect, Match, resource
+from tests.core.taskqueue.hands import deal
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
@@ -256,6 +259,112 @@ def test_a_lease_counts_with_its_own_requirements_when_its_queue_is_gone(t: Call
     assert only.match(Site="S", JobType="V", JobID=51) is None
     finish(only, lease)
     assert only.match(Site="S", JobType="V", JobID=51) is not None
+
+
+# Definitions that count at limits
+
+
+def limited(q: Calls) -> dict[str, bool]:
+    """Job types of definitions -> whether their jobs count at a limit."""
+    return dict(q.rows("select d.job_types[1], d.is_limited from taskqueue.definition d where d.setup = %s", q.setup))
+
+
+def test_definitions_know_whether_they_count_at_a_limit(q: Calls) -> None:
+    """Those that exist when a limit is set or cleared, and those that come later; at any site, until the last limit."""
+    q.insert(1, JobTypes=["T"])
+    q.insert(2, JobTypes=["U"])
+    q.running_limit("JobTypes", "T", 1)
+    q.running_limit("JobType", "T", 1, site="Other")
+    q.running_limit("JobTypes", "V", 1, ce="C")
+    q.insert(3, JobTypes=["V"])
+    q.insert(4, JobTypes=["W"])
+    assert limited(q) == {"T": True, "U": False, "V": True, "W": False}
+    assert q.inconsistencies() == []
+    q.call("clear_limit", "running", "S", None, "JobTypes", "T")
+    assert limited(q) == {"T": True, "U": False, "V": True, "W": False}
+    q.running_limit("OwnerDN", "alice", 1)
+    assert set(limited(q).values()) == {True}
+    q.call("clear_limit", "running", "Other", None, "JobTypes", "T")
+    assert limited(q)["T"]  # at the limit of its owner
+    q.call("clear_limit", "running", "S", None, "OwnerDN", "alice")
+    assert limited(q) == {"T": False, "U": False, "V": True, "W": False}
+    assert q.inconsistencies() == []
+
+
+def test_a_wrong_mark_of_a_definition_is_reported_and_rebuilt(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 1)
+    definition = t.value("update taskqueue.definition set is_limited = false returning definition_id")
+    wrong = ("definition", f"limits of definition {definition}", "is_limited true", "is_limited false")
+    assert [tuple(row) for row in t.inconsistencies()] == [wrong]
+    t.call("rebuild_matching")
+    assert t.inconsistencies() == []
+    t.call("clear_limit", "running", "S", None, "JobTypes", "T")
+    assert t.value("select not is_limited from taskqueue.definition")
+
+
+HERE = {"Site": "S", "GridCE": "y", "PilotType": "y", "Tag": "any"}
+LIMITS = {("running", 0): 0, ("running", 2): 2, ("running", 100): 4, ("delay", 10): 1}  # of four jobs, those allowed
+
+
+def known(q: Calls, **keys: Any) -> None:
+    """The next match with this description takes the short way, if it gets a job."""
+    q.rows("select resource.set_identity('default', resource.caller())")
+    assert q.match(**{**keys, "CPUTime": 0}) is None
+    assert q.value("select is_plain and matches is null from taskqueue.parsed_description")
+
+
+def calls_of(q: Calls, function: str) -> int:
+    """How often the transaction has called a function since it began to count."""
+    q.rows("select set_config('track_functions', 'all', true)")
+    return int(q.value("select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where funcname = %s", function))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("few", [False, True], ids=["many match", "few match"])
+@pytest.mark.parametrize("form", ATTRIBUTES, ids=str)
+def test_a_known_description_gets_the_jobs_that_it_gets_the_long_way(
+    q: Calls, form: tuple[str, str, dict[str, Any], dict[str, Any]], few: bool
+) -> None:
+    """Until nothing matches any more, for each form of a limit. With a seed, a match takes the long way."""
+    attribute, value, blocked, free = form
+    q.set_clock(NOON)
+    for n, keys in enumerate((blocked, free), 1):
+        q.insert_many(range(10 * n, 10 * n + 4), **{"CPUTime": 5000, **keys})
+    q.insert_many(range(30, 34), GridCEs=["elsewhere"])
+    for (kind, number), allowed in LIMITS.items():
+        for ce in (None, "y"):
+            with q.connection.transaction(force_rollback=True):
+                q.call("set_limit", kind, "S", ce, attribute, value, number)
+                with q.connection.transaction(force_rollback=True):
+                    taken = q.call_rows("match_jobs_with_seed", Jsonb(resource(**HERE)), 20, 7)
+                    assert Counter(row[0] // 10 for row in taken) == Counter({1: allowed, 2: 4}), (kind, number, ce)
+                known(q, **HERE)
+                if few:
+                    q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
+                    assert q.value("select matches from taskqueue.parsed_description") > 0
+                before = calls_of(q, "lease_for_resource")
+                found = Counter(match.job_id // 10 for match in take_all(q, **HERE))
+                assert found == Counter({1: allowed, 2: 4}), (kind, number, ce)
+                assert calls_of(q, "lease_for_resource") == before
+                assert q.inconsistencies() == []
+
+
+def test_a_job_that_counts_at_no_limit_is_taken_the_short_way(connect: Connect) -> None:
+    q = Calls(connect())
+    q.insert_many(range(1, 5), JobTypes=["T"])
+    q.insert_many(range(11, 15), JobTypes=["U"], CPUTime=5000)
+    q.running_limit("JobTypes", "T", 3)
+    assert deal(q, 8) == [True] * 2
+    known(q, Site="S")
+    alone = []
+    for wanted in [5000] * 4 + [500] * 3:
+        with q.connection.transaction():
+            before = calls_of(q, "lease_together")
+            assert q.take(Site="S").requirements["CPUTime"] == wanted
+            alone.append(calls_of(q, "lease_together") - before)
+    assert alone == [0] * 4 + [1] * 3
+    assert q.match(Site="S") is None
+    assert q.inconsistencies() == []
 
 
 # Computing elements
