@@ -1058,7 +1058,7 @@ create type taskqueue.stream as (
   token uuid,  --: Token of the attempt.
   seed bigint,  --: Seed of its draws.
   is_seeded boolean,  --: Whether the caller gave the seed; if so, the job is drawn without the hand.
-  --: Whether its TaskQueue depends on the jobs before it (because of limits, a JobID or a given seed).
+  --: Whether its TaskQueue depends on the jobs before it (because of a limit, a JobID or a given seed).
   goes_alone boolean,
   bucket_index int,  --: Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.
   tries int,  --: Candidates drawn in that bucket (taskqueue.next_candidate).

@@ -2,7 +2,8 @@
 -- stream with its own random numbers. CPU buckets are tried from the highest down, and TaskQueues one by one in drawn
 -- order (taskqueue.next_candidate), so the cost of a draw does not depend on their number. Skipping a TaskQueue does
 -- not change the keys of the others, so the distribution over the rest stays right. If few definitions match, the keys
--- of taskqueue.draw_of_few decide at once; if they give no TaskQueue, nothing matches.
+-- of taskqueue.draw_of_few decide at once; if they give no TaskQueue, nothing matches. A stream whose jobs count at a
+-- limit of its site goes alone from here on.
 create or replace function taskqueue.draw_together(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[]
 ) returns taskqueue.stream[]
@@ -11,8 +12,8 @@ begin
   return (
     -- plan: draws of TaskQueues together
     with recursive candidate as (
-      select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, s.task_queue_id,
-             s.definition_id, k.offer, k.tests, k.policy, k.cpu_buckets, k.matched_at,
+      select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, s.goes_alone,
+             s.task_queue_id, s.definition_id, k.offer, k.tests, k.policy, k.cpu_buckets, k.matched_at,
              taskqueue.listed_sites(k.offer) as sites
         from unnest(p_streams) s
         join unnest(p_parsed) with ordinality k
@@ -26,6 +27,7 @@ begin
                   else greatest(c.max_tries, least(o.max_tries, case when c.matched_at is null then 32 end)) end,
              case when o.max_tries is null then 0 else o.key end,
              c.is_listed or o.max_tries is not null,
+             c.goes_alone or f.is_accepted and (o.definition).demands & c.tests & 32 <> 0,
              case when f.is_accepted then o.task_queue_id end,
              case when f.is_accepted then (o.definition).definition_id end,
              c.offer, c.tests, c.policy, c.cpu_buckets, c.matched_at, c.sites
@@ -45,11 +47,12 @@ begin
        where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
     select array_agg(taskqueue.new_stream(
              (c.stream).number, (c.stream).request, (c.stream).token, (c.stream).seed, c.bucket_index,
-             p_is_seeded => (c.stream).is_seeded, p_goes_alone => (c.stream).goes_alone, p_tries => c.tries,
+             p_is_seeded => (c.stream).is_seeded, p_goes_alone => c.goes_alone, p_tries => c.tries,
              p_max_tries => c.max_tries, p_last_key => c.last_key, p_is_listed => c.is_listed,
              p_passed => (c.stream).passed, p_task_queue_id => c.task_queue_id, p_definition_id => c.definition_id)
              order by (c.stream).number)
-      from (select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed, f.task_queue_id,
+      from (select s as stream, s.bucket_index, s.tries, s.max_tries, s.last_key, s.is_listed,
+                   s.goes_alone or coalesce(f.demands, 0) & k.tests & 32 <> 0 as goes_alone, f.task_queue_id,
                    f.definition_id
               from unnest(p_streams) s
               join unnest(p_parsed) with ordinality k
@@ -58,8 +61,8 @@ begin
                     p_setup, p_parsed[k.ordinality], k.cpu_buckets[s.bucket_index]::bigint, s.seed # 8, s.last_key,
                     s.passed) f
             union all
-            select i.stream, i.bucket_index, i.tries, i.max_tries, i.last_key, i.is_listed, i.task_queue_id,
-                   i.definition_id
+            select i.stream, i.bucket_index, i.tries, i.max_tries, i.last_key, i.is_listed, i.goes_alone,
+                   i.task_queue_id, i.definition_id
               from candidate i where i.task_queue_id is not null or i.bucket_index = 0 or i.tries >= i.max_tries) c);
 end $$;
 

@@ -1,8 +1,9 @@
 -- DRAWING.md, Guarantees of the draw: jobs for streams are leased in steps over sets. The distribution is the same as
 -- for one stream after the other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams
 -- draw a TaskQueue first (taskqueue.draw_together), and those that drew the same one take its cards in their order
--- (taskqueue.take_together). The first stream that gets no job depends on the jobs that the streams before it left. It
--- takes and draws alone (taskqueue.take_alone, taskqueue.draw_on), and the streams behind it then continue together.
+-- (taskqueue.take_together). The first stream that gets no job, or whose TaskQueue counts at a limit, depends
+-- on the jobs that the streams before it left. It takes and draws alone (taskqueue.take_alone, taskqueue.draw_on), and
+-- the streams behind it then continue together.
 create or replace function taskqueue.lease_together(
   p_setup text, p_parsed taskqueue.parsed_description[], p_streams taskqueue.stream[], p_askers taskqueue.asker[],
   p_may_wait boolean default pg_current_xact_id_if_assigned() is null  -- a transaction without an id locked no row yet
@@ -41,7 +42,7 @@ begin
       v_taken := taskqueue.take_together(p_setup, v_parsed, array(
         select s from unnest(v_left) s
          where s.number < coalesce((select min(o.number) from unnest(v_left) o
-                                     where o.task_queue_id is null), 2147483647)), p_askers, v_now);
+                                     where o.task_queue_id is null or o.goes_alone), 2147483647)), p_askers, v_now);
     end if;
     if v_taken <> '{}' then
       perform taskqueue.lease_cards(p_setup, p_parsed, v_taken, p_askers);

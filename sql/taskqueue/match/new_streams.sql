@@ -13,8 +13,7 @@ begin
                    k.ordinality::int as request, a.goes_alone, gen_random_uuid() as token,
                    width_bucket((k.offer).cpu_time, k.cpu_buckets) as bucket_index
               from unnest(p_parsed) with ordinality k
-             cross join lateral (select p_seed is not null or (k.offer).job_id is not null
-                                        or coalesce((k.offer).limited, false) as goes_alone) a
+             cross join lateral (select p_seed is not null or (k.offer).job_id is not null as goes_alone) a
              cross join lateral generate_series(1, p_numbers[k.ordinality])
              where k.digest is not null offset 0) t
      order by t.number);

@@ -221,6 +221,28 @@ def test_queues_at_a_limit_are_passed_over_and_the_others_keep_their_distributio
 
 
 @pytest.mark.slow
+def test_a_batch_at_a_site_with_limits_has_the_distribution_of_single_draws(agent: Calls) -> None:
+    """Whether the first job reaches the limit at which it counts decides among which queues the second one is drawn."""
+    queues_with(agent, [30.0] * 3, JobTypes=["T"])
+    [counting] = queues_with(agent, [4.0], start=11, JobTypes=["U"])
+    [free] = queues_with(agent, [1.0], start=21, jobs=3)
+    agent.running_limit("JobTypes", "T", 0)
+    agent.running_limit("JobTypes", "U", 1)
+    agent.rows("select taskqueue.refresh_statistics()")
+    found = Counter[tuple[int, ...]]()
+    for _ in FEWER:
+        with agent.connection.transaction(force_rollback=True):
+            found[tuple(match.task_queue_id for match in agent.match_jobs(2, Site="S"))] += 1
+    chance = win({counting: 4.0, free: 1.0})
+    expected = {
+        (counting, free): chance[counting],
+        (free, counting): chance[free] * chance[counting],
+        (free, free): chance[free] ** 2,
+    }
+    assert chi_square(found, expected) > GENEROUS
+
+
+@pytest.mark.slow
 def test_only_matching_queues_take_part(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
     for n in range(50):

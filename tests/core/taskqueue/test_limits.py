@@ -339,6 +339,9 @@ def test_a_known_description_gets_the_jobs_that_it_gets_the_long_way(
                     taken = q.call_rows("match_jobs_with_seed", Jsonb(resource(**HERE)), 20, 7)
                     assert Counter(row[0] // 10 for row in taken) == Counter({1: allowed, 2: 4}), (kind, number, ce)
                 known(q, **HERE)
+                with q.connection.transaction(force_rollback=True):  # a batch
+                    found = Counter(match.job_id // 10 for match in q.match_jobs(20, **HERE))
+                    assert found == Counter({1: allowed, 2: 4}), (kind, number, ce)
                 if few:
                     q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
                     assert q.value("select matches from taskqueue.parsed_description") > 0
@@ -364,6 +367,20 @@ def test_a_job_that_counts_at_no_limit_is_taken_the_short_way(connect: Connect) 
             alone.append(calls_of(q, "lease_together") - before)
     assert alone == [0] * 4 + [1] * 3
     assert q.match(Site="S") is None
+    assert q.inconsistencies() == []
+
+
+def test_a_batch_takes_jobs_that_count_at_no_limit_together(connect: Connect) -> None:
+    q = Calls(connect())
+    q.insert_many(range(1, 5), JobTypes=["T"])
+    q.insert_many(range(11, 15), JobTypes=["U"], CPUTime=5000)
+    q.running_limit("JobTypes", "T", 1)
+    assert deal(q, 8) == [True] * 2
+    for number, taken, alone in ((3, 3, 0), (3, 2, 3)):  # then one alone, T, and one that gets nothing
+        with q.connection.transaction():
+            before = calls_of(q, "take_alone")
+            assert len(q.match_jobs(number, Site="S")) == taken
+            assert calls_of(q, "take_alone") - before == alone
     assert q.inconsistencies() == []
 
 
