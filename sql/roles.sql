@@ -83,8 +83,9 @@ grant select on table
 
 -- taskqueue: a JobAgent's calls
 grant execute on function
-  taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.report_job, taskqueue.report_jobs,
-  taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job, taskqueue.payloads, taskqueue.arrivals,
+  taskqueue.match_job, taskqueue.match_jobs, taskqueue.match_many, taskqueue.match_with_payload,
+  taskqueue.report_job, taskqueue.report_jobs, taskqueue.finish_job, taskqueue.finish_jobs, taskqueue.release_job,
+  taskqueue.payloads, taskqueue.arrivals,
   taskqueue.matching_definitions, taskqueue.jobs_of_subject, taskqueue.judges_error, taskqueue.processors_given
   to broker_agent, broker_operator;
 grant execute on function resource.slot_of_queue, resource.resource_types to broker_agent, broker_operator;

@@ -44,10 +44,10 @@ class Caller(msgspec.Struct, frozen=True):
         return self.setup, self.role, self.subject.owner_group, self.subject.owner_dn
 
 
-def acting_for(group: Group) -> str:
-    """The subject of a group's transaction."""
+def acting_for(group: Group, name: str = "") -> str:
+    """The subject of a group's transaction, or of one of its callers."""
     setup, _, owner_group, owner_dn = group
-    return msgspec.json.encode(Subject("", setup, owner_group, owner_dn)).decode()
+    return msgspec.json.encode(Subject(name, setup, owner_group, owner_dn)).decode()
 
 
 Shown = dict[str, Any]

@@ -1,4 +1,5 @@
-"""Matching: requests of one group that arrive at the same time are one call of taskqueue.match_many."""
+"""Matching: requests of one group that arrive at the same time are one call of taskqueue.match_many. A request that
+comes alone, for one job and one resource, costs the database half of that as a call of taskqueue.match_with_payload."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
@@ -19,15 +20,24 @@ _MATCH_MANY: LiteralString = (
     " then taskqueue.processors_given(m.requirements, a.requests -> (m.request - 1) -> 'resources') end"
     " from (values (%s::jsonb)) a (requests) cross join taskqueue.match_many(%s, a.requests) m"
 )
+_MATCH_ONE: LiteralString = (
+    "select 1, m.job_id, m.task_queue_id, m.requirements, m.user_priority, m.attempt, null, m.payload,"
+    " case when m.requirements ? 'MaxNumberOfProcessors'"
+    " then taskqueue.processors_given(m.requirements, a.resource) end"
+    " from (values (%s::jsonb)) a (resource) cross join taskqueue.match_with_payload(%s, a.resource, %s) m"
+)
 _REQUESTS, _JOBS, _BYTES = 200, 1000, 4 * 2**20
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A request in the form that the database takes: `text` is its JSON."""
+    """A request in the form that the database takes: `text` is its JSON. only: the JSON of its resource, if it asks for
+    one job and one resource."""
 
     request_id: UUID
+    subject: str
     n: int
     text: bytes
+    only: bytes | None
 
 
 class Matcher:
@@ -42,14 +52,15 @@ class Matcher:
 
     async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
         """The jobs for a request. Raises Problem."""
-        asked = {"resources": resources, "n": n, "request_id": request_id, "subject": caller.subject.name}
-        return await self._collector.ask(caller.group, Wanted(request_id, n, msgspec.json.encode(asked)))
+        name = caller.subject.name
+        each = [msgspec.Raw(msgspec.json.encode(one)) for one in resources]
+        text = msgspec.json.encode({"resources": each, "n": n, "request_id": request_id, "subject": name})
+        only = bytes(each[0]) if n == len(each) == 1 else None
+        return await self._collector.ask(caller.group, Wanted(request_id, name, n, text, only))
 
     async def _send(self, group: Group, wanted: Sequence[Wanted]) -> list[list[Match] | Exception]:
-        setup, role = group[:2]
-        requests = b"[" + b",".join(one.text for one in wanted) + b"]"
         try:
-            rows = await self._database.as_role(role, acting_for(group), _MATCH_MANY, [requests.decode(), setup])
+            rows = await self._database.as_role(group[1], *_call(group, wanted))
         except psycopg.Error as error:
             found = of_error(error)
             if len(wanted) > 1 and found.status == 422:  # one of the requests makes the whole call fail
@@ -69,6 +80,15 @@ class Matcher:
                 match.processors = processors
             jobs.append(match)
         return answers
+
+
+def _call(group: Group, wanted: Sequence[Wanted]) -> tuple[str, LiteralString, list[object]]:
+    """The subject, the statement and the values of the call for these requests."""
+    setup, first = group[0], wanted[0]
+    if len(wanted) == 1 and first.only is not None:
+        return acting_for(group, first.subject), _MATCH_ONE, [first.only.decode(), setup, first.request_id]
+    requests = b"[" + b",".join(one.text for one in wanted) + b"]"
+    return acting_for(group), _MATCH_MANY, [requests.decode(), setup]
 
 
 def _refusal(error: Any) -> Problem:

@@ -1,10 +1,12 @@
 """The life of a job in the service: match, report, finish, release, with tokens of an issuer and opaque ones."""
 
 from collections.abc import Callable
+from uuid import uuid5
 
 import httpx
 import pytest
 
+from broker.service.endpoint import NAMESPACE
 from tests.core.lifecycle import grids
 from tests.service.conftest import BASE, SETUP, WANTED, Db, Jobs, Together, Token, bearer
 from tests.service.issuer import Issuer
@@ -104,6 +106,39 @@ def test_one_bad_request_of_many_harms_no_other(trusted: Issuer, jobs: Jobs, mat
     wanted = [WANTED, {"resources": [{"CPUTime": "soon"}]}] * 10
     answers = matched_together([trusted.token(f"pilot-{n}") for n in range(20)], *wanted)
     assert [answer.status_code for answer in answers] == [200, 422] * 10
+
+
+def test_a_request_alone_is_refused_as_one_of_many(
+    client: httpx.Client, trusted: Issuer, matched_together: Together
+) -> None:
+    bad = {"resources": [{"CPUTime": "soon"}]}
+    many = matched_together([trusted.token(f"pilot-{n}") for n in range(20)], bad)
+    alone = client.post("/match", json=bad, headers=bearer(trusted.token()))
+    assert {(answer.status_code, answer.text) for answer in many} == {(422, alone.text)}
+    assert (alone.json()["code"], "CPUTime" in alone.json()["detail"]) == ("PB001", True)
+
+
+def test_the_holder_of_a_job_is_known_whichever_way_it_was_matched(agent: httpx.Client, jobs: Jobs, db: Db) -> None:
+    jobs(4)
+    for wanted in (WANTED, WANTED, WANTED | {"n": 2}):  # the second description is known
+        assert agent.post("/match", json=wanted).status_code == 200
+    [(subject, count)] = db.execute("select subject, count(*) from taskqueue.lease group by 1").fetchall()
+    assert (subject, count) == ("token somebody", 4)
+
+
+def test_a_request_id_that_is_at_work_elsewhere_is_refused_at_once(agent: httpx.Client, jobs: Jobs, db: Db) -> None:
+    """Another worker may still work for the same key: no connection waits for it."""
+    jobs(1)
+    request_id = uuid5(NAMESPACE, "token somebody\nmine")
+    lock = "hashtextextended(%s || 'broker_agent' || %s, 1)"
+    db.execute(f"select pg_advisory_lock({lock})", [SETUP, str(request_id)])
+    key = {"Idempotency-Key": "mine"}
+    refused = agent.post("/match", json=WANTED, headers=key)
+    assert (refused.status_code, refused.json()["code"], refused.headers["Retry-After"]) == (503, "PB006", "1")
+    assert refused.elapsed.total_seconds() < 5
+    db.execute(f"select pg_advisory_unlock({lock})", [SETUP, str(request_id)])
+    first = agent.post("/match", json=WANTED, headers=key)
+    assert first.json()["matches"] and agent.post("/match", json=WANTED, headers=key).json() == first.json()
 
 
 def test_a_token_works_in_the_setup_of_the_path_only(agent: httpx.Client) -> None:

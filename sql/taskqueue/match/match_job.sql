@@ -18,6 +18,7 @@ declare
     when p_resource ? 'Attributes' then taskqueue.rounded_description(p_setup, p_resource)
     else array[p_resource - '{CPUTime,HostName}'::text[]] end;
   v_may_wait boolean := pg_current_xact_id_if_assigned() is null;  -- a transaction without an id locked no row yet
+  v_subject resource.subject := resource.subject();
   v_start record;
   v_parsed taskqueue.parsed_description;
   v_hosts text[];  -- as in taskqueue.asker
@@ -32,7 +33,7 @@ declare
 begin
   -- plan: the known description and its lists
   select k.*, t.token, setseed(uuid_hash_extended(t.token, 0) / 9223372036854775808.0::float8)
-    into v_start from taskqueue.known_lists(p_setup, v_known[1], v_cpu_time, p_request_id) k
+    into v_start from taskqueue.known_lists(p_setup, v_known[1], v_cpu_time, p_request_id, v_subject) k
    cross join lateral (select gen_random_uuid() as token offset 0) t;
   if p_request_id is not null and v_start.is_given is not false then
     return query
@@ -48,9 +49,7 @@ begin
   end if;
   if (v_parsed.is_plain
       and (v_start.bound > 0 or v_parsed.matches is not null and v_start.cpu_time > 0)) is not true then
-    if v_parsed.digest is not null then
-      v_parsed.offer.cpu_time := floor(v_cpu_time);
-    end if;
+    v_parsed.offer.cpu_time := case when v_parsed.digest is not null then floor(v_cpu_time) end;
     return query
       select * from taskqueue.lease_for_resource(p_setup, p_resource, 1, null, p_request_id, v_asked, v_parsed);
     return;
@@ -106,11 +105,11 @@ begin
     -- plan: the lease of a match with a request id
     insert into taskqueue.lease as l (setup, job_id, attempt, losses, failures, last_token, avoid, avoid_until,
                                       token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name,
-                                      matched_at, expires_at, brokered, request_id, asked, host)
+                                      matched_at, expires_at, brokered, request_id, asked, subject, host)
     values (p_setup, v_card.job_id, v_card.attempt, v_card.losses, v_card.failures, v_card.last_token, v_card.avoid,
             v_card.avoid_until, v_start.token, v_queue.task_queue_id, v_queue.definition_id, v_card.user_priority,
             v_parsed.site, v_parsed.grid_ce, v_start.role_name, v_start.now, v_start.now + v_parsed.lease_time,
-            v_card.brokered, p_request_id, v_asked, v_host)
+            v_card.brokered, p_request_id, v_asked, v_subject.name, v_host)
     returning l.job_id, l.task_queue_id, v_queue.requirements, l.user_priority,
               l.attempt || '-' || replace(l.token::text, '-', '')
          into job_id, task_queue_id, requirements, user_priority, attempt;
@@ -133,7 +132,7 @@ begin
         p_tries => v_tries, p_max_tries => 32, p_last_key => coalesce((1 - v_above) / v_start.highest, 0),
         p_task_queue_id => case when v_queue.is_accepted then v_queue.task_queue_id end,
         p_definition_id => v_queue.definition_id, p_is_listed => true)],
-      array[row(p_request_id, v_asked, null, v_host, v_hosts)::taskqueue.asker], v_may_wait);
+      array[row(p_request_id, v_asked, v_subject.name, v_host, v_hosts)::taskqueue.asker], v_may_wait);
     return query
       select l.job_id, l.task_queue_id, l.requirements, l.user_priority, l.attempt
         from taskqueue.leased_jobs(p_setup, v_leased) l;

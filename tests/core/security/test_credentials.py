@@ -287,6 +287,39 @@ def test_a_subject_is_bound_to_its_setup_and_owner(db: Connection, service: Call
     assert leased == [("issuer bob", "broker_agent"), ("issuer carol", "broker_agent")]
 
 
+@pytest.mark.own_database
+def test_the_short_way_of_a_match_binds_a_subject_to_its_setup_and_owner(
+    db: Connection, service: Callable[[], Connection]
+) -> None:
+    """A known description is matched without a look at the credential."""
+    login = service()
+    carol = {"name": "issuer carol", "setup": "s", "owner_group": "users", "owner_dn": "carol"}
+    for setup in ("s", "t"):
+        for owner in ("alice", "bob", "alice", "bob"):
+            insert(db, setup, OwnerDN=owner)
+        for name in ("bob", None):  # the descriptions become known
+            subject = {"name": "first", "setup": setup, "owner_dn": name}
+            call(
+                login, "broker_agent", subject, "select taskqueue.match_job(%s, %s)", setup, Jsonb(CPU | {"Site": "S"})
+            )
+    db.execute("select resource.set_identity('t', 'broker_agent', true, 'users', 'alice')")
+    for (signature,) in db.execute(
+        "select oid::regprocedure::text from pg_proc where proname in ('lease_for_resource', 'lease_together')"
+    ).fetchall():
+        db.execute(f"drop function {signature}".encode())
+    match = "select requirements ->> 'OwnerDN' from taskqueue.match_with_payload(%s, %s)"
+    wanted = Jsonb(CPU | {"Site": "S"})
+    for setup, other in (("s", "t"), ("t", "s")):
+        bob = {"name": "issuer bob", "setup": setup, "owner_dn": "bob"}
+        assert call(login, "broker_agent", bob, match, setup, wanted) == [("bob",)]
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            call(login, "broker_agent", bob, match, other, wanted)
+    with pytest.raises(psycopg.errors.UndefinedFunction):  # her description is not known
+        call(login, "broker_agent", carol, match, "s", wanted)
+    leased = db.execute("select setup, subject from taskqueue.lease where subject <> 'first' order by 1").fetchall()
+    assert leased == [("s", "issuer bob"), ("t", "issuer bob")]
+
+
 def test_no_name_of_a_token_pilot_or_claim_makes_its_holder_another_subject(
     db: Connection, service: Callable[[], Connection]
 ) -> None:

@@ -35,8 +35,8 @@ OPERATORS_VIEWS = {
 }
 EVERYBODY = {"resource.installed_release", "cluster.shard_of", "cluster.shard_dsn"}
 AGENT = EVERYBODY | named("""
-    taskqueue: match_job match_jobs match_many report_job report_jobs finish_job finish_jobs release_job payloads
-        arrivals matching_definitions jobs_of_subject judges_error processors_given
+    taskqueue: match_job match_jobs match_many match_with_payload report_job report_jobs finish_job finish_jobs
+        release_job payloads arrivals matching_definitions jobs_of_subject judges_error processors_given
         requirements_in_words clauses_text clause_text
     resource: slot_of_queue resource_types
     instance: match_jobs

@@ -82,18 +82,22 @@ def test_many_agents_get_payloads_with_their_jobs(q: Calls) -> None:
         assert [(row[0], row[1], row[2]["code"]) for row in got[2:]] == [(None, None, "PB001")]
 
 
-def test_a_repeated_request_does_not_show_the_payload_of_another_job(q: Calls) -> None:
+@pytest.mark.parametrize("way", ["match_many", "match_with_payload"])
+def test_a_repeated_request_does_not_show_the_payload_of_another_job(q: Calls, way: str) -> None:
     """The job of the answer has ended, and somebody else has inserted its id again."""
     insert(q, 1, BODY)
-    one = {"resources": [{"CPUTime": 86400}], "request_id": "00000000-0000-4000-8000-000000000001"}
-    query = "select job_id, attempt, payload from taskqueue.match_many(%s, %s)"
-    [(job_id, attempt, payload)] = q.rows(query, q.setup, Jsonb([one]))
+    request_id = "00000000-0000-4000-8000-000000000001"
+    query = f"select job_id, attempt, payload from taskqueue.{way}(%s, %s)"
+    values: list[Any] = [q.setup, Jsonb([{"resources": [{"CPUTime": 86400}], "request_id": request_id}])]
+    if way == "match_with_payload":
+        query, values = query.replace("(%s, %s)", "(%s, %s, %s)"), [q.setup, CPU, request_id]
+    [(job_id, attempt, payload)] = q.rows(query, *values)
     assert payload == BODY
     q.call("finish_job", job_id, attempt)
     q.call("insert_job", 1, Jsonb(JOB | {"OwnerDN": "bob"}), 1, None, Jsonb("a secret"))
-    assert q.rows(query, q.setup, Jsonb([one])) == [(1, attempt, None)]
+    assert q.rows(query, *values) == [(1, attempt, None)]
     match(q)
-    assert q.rows(query, q.setup, Jsonb([one])) == [(1, attempt, None)]
+    assert q.rows(query, *values) == [(1, attempt, None)]
 
 
 def test_a_loaded_job_does_not_keep_the_payload_of_an_earlier_one(q: Calls) -> None:

@@ -225,6 +225,8 @@ VARIABLES: Types = {
     "v_resource": ("jsonb", """'{"Site": "BIG"}'"""),
     "v_known": ("jsonb[]", """array['{"Site": "BIG"}'::jsonb]"""),
     "v_role": ("text", "session_user"),
+    "v_subject": ("resource.subject", "null"),
+    "v_subject.name": ("text", "null"),
     "v_start.highest": ("float8", f"select l.highest_bound {POSTED}"),
     "v_start.now": ("timestamptz", "now()"),
     "v_start.role_name": ("text", "session_user"),
