@@ -36,6 +36,9 @@ def main(
         Path | None,
         typer.Option(help="Another checkout with its own .venv, in turn with this one: brokerage, analysis, tasks."),
     ] = None,
+    exchange: Annotated[
+        bool | None, typer.Option("--exchange", help="Agents end a job with the request for the next one: serve.")
+    ] = None,
     dsn: Annotated[str | None, typer.Option(help="A server; by default our own, removed at the end.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Folder for the data of our own server during the run.")] = None,
     settings: Annotated[
@@ -55,7 +58,14 @@ def main(
     given: dict[str, Any] = {
         "workload": workload, "jobs": jobs, "requests": requests, "seconds": seconds, "rounds": rounds,
     }  # fmt: skip
-    given |= {"beside": beside, "rate": rate, "interval": interval, "draws": draws, "folder": folder}
+    given |= {
+        "beside": beside,
+        "rate": rate,
+        "interval": interval,
+        "draws": draws,
+        "folder": folder,
+        "exchange": exchange,
+    }
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave no server behind
     chosen = SCENARIOS[scenario]

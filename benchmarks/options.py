@@ -16,7 +16,7 @@ class Options:
     the other if the scenario takes several. seconds: length of a run. rounds: of measurements in turn.
     rate: calls per second of all clients. interval: seconds per line of a timeline. draws: in all.
     cases: (jobs, queues), one after the other. folder: of the servers' data; None means the temporary folder.
-    beside: another checkout to compare with this one."""
+    beside: another checkout to compare with this one. exchange: agents end a job with the request for the next one."""
 
     workload: str = "U"
     requests: int | None = None
@@ -30,6 +30,7 @@ class Options:
     cases: tuple[tuple[int, int], ...] = ()
     folder: Path | None = None
     beside: Path | None = None
+    exchange: bool = False
 
     @property
     def intervals(self) -> int:

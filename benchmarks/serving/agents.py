@@ -2,8 +2,8 @@
 
 `python -m benchmarks.serving.agents` reads a plan (JSON) on its standard input. Its standard output has the line
 `connected` when all agents have a connection, and then their findings. An agent keeps one connection. It matches,
-reports once, finishes, and waits for its next time. If it is late, it asks at once; the latency of a match counts from
-its due time.
+reports once, finishes, and waits for its next time; or it exchanges, which ends its job and asks for the next one. If
+it is late, it asks at once; the latency of a match counts from its due time.
 """
 
 import asyncio
@@ -56,6 +56,7 @@ class Plan:
     seconds: float
     tokens: list[str]
     descriptions: list[dict[str, Any]]
+    exchange: bool  # one request ends a job and asks for the next one
 
 
 @dataclass
@@ -129,6 +130,8 @@ class Agent:
         description = plan.descriptions[number % len(plan.descriptions)]
         self._description = json.dumps(description)
         self._match = self._request("match", {"resources": [description]})
+        self._asked = {"resources": [description]}
+        self._held: list[dict[str, Any]] = []  # the job that the next exchange ends
         self._random = random.Random(number)
         self._begin = 0.0
 
@@ -166,8 +169,12 @@ class Agent:
 
     async def _cycle(self, due: float) -> None:
         line = await self.connect()
-        status, body = await line.send(self._match)
-        self._count("match", status, body)
+        if self._plan.exchange:
+            status, body = await line.send(self._request("exchange", {"ends": self._held, **self._asked}))
+            status = self._exchanged(status, body)
+        else:
+            status, body = await line.send(self._match)
+            self._count("match", status, body)
         if status in (200, 204):
             self._seen.latencies.append((due - self._begin, asyncio.get_running_loop().time() - due))
         if status == 204:
@@ -177,12 +184,27 @@ class Agent:
         for job in json.loads(body)["matches"]:
             held = {"job_id": job["job_id"], "attempt": job["attempt"]}
             self._seen.matched.append((held["job_id"], held["attempt"]))
+            if self._plan.exchange:
+                self._held = [held]
+                continue
             for call in ("report", "finish"):
                 status, answer = await line.send(self._request(f"jobs/{call}", [held]))
                 became = json.loads(answer)[0]["action" if call == "report" else "outcome"] if status == 200 else ""
                 self._count(call, status, answer, became)
             if became == "finished":
                 self._seen.finished.append(held["job_id"])
+
+    def _exchanged(self, status: int, body: bytes) -> int:
+        """Note the ends of an exchange; returns the status that a match would have had."""
+        if status != 200:
+            self._count("exchange", status, body)
+            return status
+        answer = json.loads(body)
+        self._seen.finished += [one["job_id"] for one in answer["ended"] if one["outcome"] == "finished"]
+        self._held = []
+        status = 200 if answer["matches"] else 204
+        self._count("match", status, body)
+        return status
 
     def _count(self, call: str, status: int, answer: bytes, became: str = "") -> None:
         if status >= 400:

@@ -85,7 +85,7 @@ def agents_at_work(
     """Agents with TLS in a separate process, which ask at the rate of the options; all are connected. Its standard
     output has their findings. Raises BrokerError if it failed."""
     descriptions = [dict(one) for one in bench.workload.requests(SEED)]
-    plan = Plan(port, SETUP, agents, options.rate, options.seconds, tokens, descriptions)
+    plan = Plan(port, SETUP, agents, options.rate, options.seconds, tokens, descriptions, options.exchange)
     words = [sys.executable, "-m", "benchmarks.serving.agents"]
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(

@@ -1,16 +1,29 @@
-"""Endpoints for agents: match, report, finish, release."""
+"""Endpoints for agents: match, report, finish, exchange, release."""
 
 from typing import Any, LiteralString, TypeVar
+from uuid import UUID, uuid4, uuid5
 
 import msgspec
 import psycopg
 from starlette.responses import Response
 
 from broker.errors import BadRequest
+from broker.service.bodies import JSON
 from broker.service.calls import Row
 from broker.service.endpoint import Call
-from broker.service.models import Finished, ItemError, Matches, Release, Released, Reported
-from broker.service.problems import Problem, of_error
+from broker.service.matching import wanted_of
+from broker.service.models import (
+    Exchanged,
+    Finished,
+    ItemError,
+    Match,
+    Matches,
+    MatchRequest,
+    Release,
+    Released,
+    Reported,
+)
+from broker.service.problems import Problem, encoded, of_error
 from broker.service.reports import FINISH, REPORT, Reporter
 from broker.translate import translated_description
 
@@ -25,18 +38,41 @@ WAIT = 30
 async def match(call: Call) -> Matches | Response:
     """Jobs for a resource, or 204 if no job fits now."""
     wanted = call.body
-    request_id = call.match_id(wanted.request_id)
-    resources = [described(f"resources[{number}]", one) for number, one in enumerate(wanted.resources)]
+    request_id, resources = call.match_id(wanted.request_id), _resources(wanted)
     if wanted.wait:
-        asked = (call.caller, request_id, resources)
-        found = await call.service.waiting.match(
-            *asked, n=wanted.n, wait=wanted.wait, gone=call.gone, check=call.require_credential
-        )
+        found = await _waited(call, request_id, resources)
     else:
         found = await call.service.matcher.match(call.caller, request_id, resources, wanted.n)
-    if found:
-        return Matches(found)
-    return Response(status_code=204, headers={"Retry-After": str(max(1, WAIT - int(wanted.wait)))})
+    return Matches(found) if found else Response(status_code=204, headers=_later(wanted))
+
+
+async def exchange(call: Call) -> Response:
+    """End jobs, and get jobs for a resource: in one transaction if jobs are there at once. Otherwise the ends are
+    committed before the call waits."""
+    asked = call.body
+    ends_id, resources = call.repeat_id(asked.request_id), _resources(asked)
+    request_id = uuid5(ends_id, "match") if ends_id else uuid4()
+    wanted = wanted_of(call.caller, request_id, resources, asked.n)
+    ended, found = await call.service.exchanger.exchange(call.caller, asked.ends, ends_id, wanted)
+    if asked.wait and not found:
+        found = await _waited(call, request_id, resources)
+    answer = encoded(Exchanged([Finished(*row) for row in ended], found))
+    return Response(answer, media_type=JSON, headers=None if found else _later(asked))
+
+
+def _resources(wanted: MatchRequest) -> list[Any]:
+    return [described(f"resources[{number}]", one) for number, one in enumerate(wanted.resources)]
+
+
+async def _waited(call: Call, request_id: UUID, resources: list[Any]) -> list[Match]:
+    return await call.service.waiting.match(
+        call.caller, request_id, resources,
+        n=call.body.n, wait=call.body.wait, gone=call.gone, check=call.require_credential,
+    )  # fmt: skip
+
+
+def _later(wanted: MatchRequest) -> dict[str, str]:
+    return {"Retry-After": str(max(1, WAIT - int(wanted.wait)))}
 
 
 def described(place: str, given: Any) -> Any:

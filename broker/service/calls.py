@@ -40,6 +40,8 @@ T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Any]
 ActAs = tuple[LiteralString, list[str]]
 """The statement that makes a transaction act for a caller, and its values."""
+Statement = tuple[LiteralString, Sequence[object]]
+"""A statement and its values."""
 
 _WAIT = 1.0  # seconds that a call waits for a connection
 _LONGEST = 60.0  # seconds of a call of many statements
@@ -157,7 +159,16 @@ class Database:
         """Rows of a statement that runs with somebody's role, in a transaction of its own. It is cancelled after this
         many seconds."""
         async with self._connection(subject) as connection:
-            return await self._transaction(connection, self._act_as(role, subject, seconds), statement, values)
+            act_as = self._act_as(role, subject, seconds)
+            return (await self._transaction(connection, act_as, [(statement, values)]))[0]
+
+    async def all_as_role(
+        self, role: str, subject: str, statements: Sequence[Statement], check: Callable[[list[Rows]], None] | None
+    ) -> list[Rows]:
+        """The rows of each statement; all run with somebody's role in one transaction. check: raises an error if these
+        rows mean that nothing shall happen; without it, all are sent together."""
+        async with self._connection(subject) as connection:
+            return await self._transaction(connection, self._act_as(role, subject), statements, check)
 
     @asynccontextmanager
     async def read_transaction(self, role: str, subject: str) -> AsyncIterator["ReadTransaction"]:
@@ -188,7 +199,7 @@ class Database:
         async with self._connection(subject) as connection:
             for values in each:
                 try:
-                    answers.append(await self._transaction(connection, act_as, statement, values))
+                    answers += await self._transaction(connection, act_as, [(statement, values)])
                 except psycopg.Error as error:
                     if connection.closed or error.sqlstate is None or error.sqlstate[:2] == "57":
                         raise
@@ -250,15 +261,24 @@ class Database:
         return True
 
     async def _transaction(
-        self, connection: Connection, act_as: ActAs, statement: LiteralString, values: Sequence[object]
-    ) -> Rows:
+        self,
+        connection: Connection,
+        act_as: ActAs,
+        statements: Sequence[Statement],
+        check: Callable[[list[Rows]], None] | None = None,
+    ) -> list[Rows]:
         try:
             async with connection.pipeline():
                 await connection.execute("begin")
                 await connection.execute(*act_as)
-                cursor = await connection.execute(statement, values)
-                await connection.execute("commit")
-            return Rows(await cursor.fetchall(), cursor)
+                cursors = [await connection.execute(*statement) for statement in statements]
+                if check is None:
+                    await connection.execute("commit")
+            found = [Rows(await cursor.fetchall(), cursor) for cursor in cursors]
+            if check is not None:
+                check(found)
+                await connection.commit()
+            return found
         except psycopg.Error as error:
             await self._look_at_the_others(connection, error)
             raise

@@ -218,11 +218,15 @@ class Call:
         """The request id for the database: the same key of another caller is another id."""
         return uuid5(NAMESPACE, f"{self.caller.subject.name}\n{key}")
 
+    def repeat_id(self, request_id: UUID | None = None) -> UUID | None:
+        """The request id for the database; None if the caller gave no key for repeating the call."""
+        if request_id is None and "idempotency-key" not in self.request.headers:
+            return None
+        return self.id_of(self.key(request_id))
+
     def match_id(self, request_id: UUID | None = None) -> UUID:
         """The request id of a match for the database; a random id if the caller gave no key for repeating it."""
-        if request_id is None and "idempotency-key" not in self.request.headers:
-            return uuid4()
-        return self.id_of(self.key(request_id))
+        return self.repeat_id(request_id) or uuid4()
 
 
 @dataclass(frozen=True)

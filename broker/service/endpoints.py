@@ -18,6 +18,10 @@ ENDPOINTS = (
         body=models.MatchRequest, answers=models.Matches, may_be_empty=True, repeatable=True, number=Written,
     ),
     Endpoint(
+        "POST", BASE + "/exchange", "exchange", "End jobs, and get jobs for a resource", agents.exchange,
+        body=models.Exchange, answers=models.Exchanged, limit_factor=4, repeatable=True, number=Written,
+    ),
+    Endpoint(
         "POST", BASE + "/jobs/report", "report", "Report on up to 10,000 jobs", agents.report,
         body=list[models.Report], answers=list[models.Reported], limit_factor=4,
     ),

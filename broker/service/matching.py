@@ -9,7 +9,7 @@ import msgspec
 import psycopg
 
 from broker.service.callers import Caller, Group, acting_for
-from broker.service.calls import Database
+from broker.service.calls import Database, Row, Statement
 from broker.service.collector import Bounds, Collector
 from broker.service.models import Match
 from broker.service.problems import Problem, of_code, of_error
@@ -37,7 +37,47 @@ class Wanted(msgspec.Struct, frozen=True):
     subject: str
     n: int
     text: bytes
-    only: bytes | None
+    only: str | None
+
+
+def wanted_of(caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> Wanted:
+    """A request of a caller."""
+    name = caller.subject.name
+    each = [msgspec.Raw(msgspec.json.encode(one)) for one in resources]
+    text = msgspec.json.encode({"resources": each, "n": n, "request_id": request_id, "subject": name})
+    return Wanted(request_id, name, n, text, bytes(each[0]).decode() if n == len(each) == 1 else None)
+
+
+def call_of(group: Group, wanted: Sequence[Wanted]) -> tuple[str, Statement]:
+    """The subject that asks for these requests, and the statement that serves them; see answers_of."""
+    setup, first = group[0], wanted[0]
+    if is_alone(wanted):
+        return acting_for(group, first.subject), (_MATCH_ONE, [first.only, setup, first.request_id])
+    requests = b"[" + b",".join(one.text for one in wanted) + b"]"
+    return acting_for(group), (_MATCH_MANY, [requests.decode(), setup])
+
+
+def is_alone(wanted: Sequence[Wanted]) -> bool:
+    """Whether a request is served by a call that raises its refusal as an error."""
+    return len(wanted) == 1 and wanted[0].only is not None
+
+
+def answers_of(rows: Sequence[Row], number: int) -> list[list[Match] | Exception]:
+    """The jobs, or the refusal, of each of this many requests."""
+    answers: list[list[Match] | Exception] = [[] for _ in range(number)]
+    for request, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload, processors in rows:
+        if refused is not None:
+            answers[request - 1] = _refusal(refused)
+            continue
+        jobs = answers[request - 1]
+        assert isinstance(jobs, list)
+        match = Match(job_id, attempt, task_queue_id, requirements, user_priority)
+        if payload is not None:
+            match.payload = payload
+        if processors is not None:
+            match.processors = processors
+        jobs.append(match)
+    return answers
 
 
 class Matcher:
@@ -52,43 +92,18 @@ class Matcher:
 
     async def match(self, caller: Caller, request_id: UUID, resources: Sequence[Any], n: int) -> list[Match]:
         """The jobs for a request. Raises Problem."""
-        name = caller.subject.name
-        each = [msgspec.Raw(msgspec.json.encode(one)) for one in resources]
-        text = msgspec.json.encode({"resources": each, "n": n, "request_id": request_id, "subject": name})
-        only = bytes(each[0]) if n == len(each) == 1 else None
-        return await self._collector.ask(caller.group, Wanted(request_id, name, n, text, only))
+        return await self._collector.ask(caller.group, wanted_of(caller, request_id, resources, n))
 
     async def _send(self, group: Group, wanted: Sequence[Wanted]) -> list[list[Match] | Exception]:
+        subject, statement = call_of(group, wanted)
         try:
-            rows = await self._database.as_role(group[1], *_call(group, wanted))
+            rows = await self._database.as_role(group[1], subject, *statement)
         except psycopg.Error as error:
             found = of_error(error)
             if len(wanted) > 1 and found.status == 422:  # one of the requests makes the whole call fail
                 return [(await self._send(group, [one]))[0] for one in wanted]
             return [found] * len(wanted)
-        answers: list[list[Match] | Exception] = [[] for _ in wanted]
-        for number, job_id, task_queue_id, requirements, user_priority, attempt, refused, payload, processors in rows:
-            if refused is not None:
-                answers[number - 1] = _refusal(refused)
-                continue
-            jobs = answers[number - 1]
-            assert isinstance(jobs, list)
-            match = Match(job_id, attempt, task_queue_id, requirements, user_priority)
-            if payload is not None:
-                match.payload = payload
-            if processors is not None:
-                match.processors = processors
-            jobs.append(match)
-        return answers
-
-
-def _call(group: Group, wanted: Sequence[Wanted]) -> tuple[str, LiteralString, list[object]]:
-    """The subject, the statement and the values of the call for these requests."""
-    setup, first = group[0], wanted[0]
-    if len(wanted) == 1 and first.only is not None:
-        return acting_for(group, first.subject), _MATCH_ONE, [first.only.decode(), setup, first.request_id]
-    requests = b"[" + b",".join(one.text for one in wanted) + b"]"
-    return acting_for(group), _MATCH_MANY, [requests.decode(), setup]
+        return answers_of(rows, len(wanted))
 
 
 def _refusal(error: Any) -> Problem:

@@ -86,6 +86,13 @@ class Finish(Request, omit_defaults=True):
     host: Host | UnsetType = UNSET
 
 
+class Exchange(MatchRequest):
+    """End jobs, then ask for jobs. ends: as for `finish`. If the call is refused, nothing has ended. Idempotency-Key or
+    request_id covers both: the same call gives the same answers and the same jobs within ten minutes."""
+
+    ends: Annotated[list[Finish], Meta(max_length=1000, description="Jobs that have ended.")] = []
+
+
 class Release(Request):
     """A job to be given back."""
 
@@ -107,6 +114,13 @@ class Finished(Struct):
     job_id: JobId
     outcome: str
     reason: str | None
+
+
+class Exchanged(Struct):
+    """The results of the ends, and the jobs for the request; none if nothing fits now."""
+
+    ended: list[Finished]
+    matches: list[Match]
 
 
 class ItemError(Struct):

@@ -19,6 +19,7 @@ from broker.service.callers import Callers, Credentials
 from broker.service.calls import Database, Row
 from broker.service.certificates import Certificates
 from broker.service.collector import Bounds, Collector
+from broker.service.exchanges import Exchanger
 from broker.service.figures import Figures
 from broker.service.login.cookies import Cookies
 from broker.service.login.provider import Provider
@@ -58,6 +59,7 @@ class Service:
         count = worker.metrics.batches
         self.callers = Callers(self.database, count("credentials_of"))
         self.matcher = Matcher(self.database, count("match_many"))
+        self.exchanger = Exchanger(self.database, count("exchange"))
         self.waiting = Waiting(self.database, self.matcher)
         self.reports = Reporter(self.database, REPORT, count("report_jobs"))
         self.ends = Reporter(self.database, FINISH, count("finish_jobs"))

@@ -105,7 +105,8 @@ def test_no_portion_of_an_insertion_is_stored_after_the_revocation(client: httpx
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"), [("/match", "agent"), ("/jobs/finish", "agent"), ("/jobs/cancel", "operator")]
+    ("path", "kind"),
+    [("/match", "agent"), ("/jobs/finish", "agent"), ("/exchange", "agent"), ("/jobs/cancel", "operator")],
 )
 def test_a_body_that_ends_after_the_revocation_does_nothing(  # noqa: PLR0917
     client: httpx.Client, token: Token, db: Db, jobs: Jobs, path: str, kind: str
@@ -117,6 +118,8 @@ def test_a_body_that_ends_after_the_revocation_does_nothing(  # noqa: PLR0917
     bodies = {
         "/match": b'{"resources": [{"CPUTime": 86400}]}',
         "/jobs/finish": b'[{"job_id": %d, "attempt": "%s", "outcome": "finished"}]' % (number, attempt.encode()),
+        "/exchange": b'{"resources": [{"CPUTime": 86400}], "ends": [{"job_id": %d, "attempt": "%s"}]}'
+        % (number, attempt.encode()),
         "/jobs/cancel": b'{"job_ids": [1, 2], "reason": "x"}',
     }
 

@@ -21,7 +21,8 @@ def restricted(name: str) -> list[dict[str, Any]]:
 
 CALLS: dict[str, tuple[str, str, Any]] = {
     "match": ("POST", "/match", WANTED), "report": ("POST", "/jobs/report", LEASE),
-    "finish": ("POST", "/jobs/finish", LEASE), "release": ("POST", "/jobs/release", LEASE),
+    "finish": ("POST", "/jobs/finish", LEASE), "exchange": ("POST", "/exchange", {"ends": LEASE, **WANTED}),
+    "release": ("POST", "/jobs/release", LEASE),
     "insert": ("POST", "/jobs", [JOB]), "cancel": ("POST", "/jobs/cancel", {"job_ids": [6]}),
     "hold": ("POST", "/jobs/hold", {"job_ids": [6]}), "resume": ("POST", "/jobs/resume", {"job_ids": [6]}),
     "job": ("GET", "/jobs/6", None), "events": ("GET", "/jobs/6/events", None), "why": ("GET", "/jobs/6/why", None),
@@ -35,7 +36,7 @@ CALLS: dict[str, tuple[str, str, Any]] = {
 }  # fmt: skip
 SEARCHES = {f"{call} {name}" for name in VIEWS for call in ("search", "count")}
 MAY = {
-    "agent": {"match", "report", "finish", "release"},
+    "agent": {"match", "report", "finish", "exchange", "release"},
     "submitter": {"insert", "cancel", "job", "events", "why", "search jobs", "count jobs"},
     "operator": set(CALLS),
     "viewer": {"job", "events", "why", "task", "resource", "obstacles", *SEARCHES}

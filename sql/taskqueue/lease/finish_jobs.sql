@@ -1,5 +1,5 @@
 -- LEASES.md, Leases: this is the batch form; a refused job does not stop the others.
-create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
+create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null)
 returns table (job_id bigint, outcome text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -8,9 +8,22 @@ declare
   v_read record;
   v_ended bigint[];
   v_job record;
+  v_asked bigint;
+  v_answer jsonb;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
+  if p_request_id is not null then
+    perform taskqueue.claim_request(p_setup, p_request_id);
+    v_asked := jsonb_hash_extended(p_jobs, 0);
+    v_answer := taskqueue.answer_given(p_setup, p_request_id, 'finish_jobs', v_asked);
+    if v_answer is not null then
+      return query
+        select a.* from jsonb_to_recordset(v_answer) as a (job_id bigint, outcome text, reason text);
+      return;
+    end if;
+    v_answer := '[]';
+  end if;
   v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject,error,used,host}',
                                    'outcome', 'finished', '{finished,failed,cancelled,closed}');
   v_read.events := array_replace(v_read.events, null, 'finished');
@@ -47,10 +60,15 @@ begin
       end;
     end if;
     return next;
+    v_answer := v_answer || jsonb_build_object('job_id', job_id, 'outcome', outcome, 'reason', reason);
   end loop;
+  if p_request_id is not null then
+    perform taskqueue.keep_answer(p_setup, p_request_id, 'finish_jobs', v_asked, v_answer);
+  end if;
 end $$;
 
-comment on function taskqueue.finish_jobs(text, jsonb) is
+comment on function taskqueue.finish_jobs(text, jsonb, uuid) is
   'Ends many jobs, given as [{job_id, attempt, outcome, error, used, host}] (the default outcome is finished; the '
   'facts are those of taskqueue.finish_job). Each answer is the outcome, or stale or refused with a reason. subject, '
-  'attempt_number: as for taskqueue.report_jobs. Errors: PB001 (not such a list), PB002 (setup not granted, subject).';
+  'attempt_number: as for taskqueue.report_jobs. The same request id within ten minutes gives the same answers. '
+  'Errors: PB001 (not such a list), PB002 (setup not granted, subject), PB006 (a call with the id is still running).';

@@ -1,15 +1,11 @@
--- DRAWING.md, Many agents at once: a match of one agent alone, as the service calls it. Like taskqueue.match_many it
--- does not wait for a call with the same id, so no connection of the service waits for another one.
+-- DRAWING.md, Many agents at once: a match of one agent alone, as the service calls it.
 create or replace function taskqueue.match_with_payload(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text, payload jsonb)
 language plpgsql rows 1
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended(p_setup || resource.caller() || p_request_id, 1)) then
-    raise exception 'request id % is busy', p_request_id
-      using errcode = 'PB006', hint = 'The first call with this id is still running. Ask again.';
-  end if;
+  perform taskqueue.claim_request(p_setup, p_request_id);
   select m.* into job_id, task_queue_id, requirements, user_priority, attempt
     from taskqueue.match_job(p_setup, p_resource, p_request_id) m;
   if found then
