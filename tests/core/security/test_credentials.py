@@ -295,7 +295,7 @@ def test_the_short_way_of_a_match_binds_a_subject_to_its_setup_and_owner(
     login = service()
     carol = {"name": "issuer carol", "setup": "s", "owner_group": "users", "owner_dn": "carol"}
     for setup in ("s", "t"):
-        for owner in ("alice", "bob", "alice", "bob"):
+        for owner in ("alice", "bob", "alice", "bob", "bob"):
             insert(db, setup, OwnerDN=owner)
         for name in ("bob", None):  # the descriptions become known
             subject = {"name": "first", "setup": setup, "owner_dn": name}
@@ -303,10 +303,8 @@ def test_the_short_way_of_a_match_binds_a_subject_to_its_setup_and_owner(
                 login, "broker_agent", subject, "select taskqueue.match_job(%s, %s)", setup, Jsonb(CPU | {"Site": "S"})
             )
     db.execute("select resource.set_identity('t', 'broker_agent', true, 'users', 'alice')")
-    for (signature,) in db.execute(
-        "select oid::regprocedure::text from pg_proc where proname in ('lease_for_resource', 'lease_together')"
-    ).fetchall():
-        db.execute(f"drop function {signature}".encode())
+    [(long_way,)] = db.execute("select 'taskqueue.lease_for_resource'::regproc::regprocedure::text").fetchall()
+    db.execute(f"drop function {long_way}".encode())
     match = "select requirements ->> 'OwnerDN' from taskqueue.match_with_payload(%s, %s)"
     wanted = Jsonb(CPU | {"Site": "S"})
     for setup, other in (("s", "t"), ("t", "s")):
