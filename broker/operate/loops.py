@@ -5,10 +5,10 @@ of the same loop may run at once: a clock that jumps or two leaders do no harm.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.errors import Diagnostic
@@ -116,14 +116,17 @@ class Round:
         """Whether a statement is under way."""
         return self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE
 
-    def setups(self, *, simulated: bool = False) -> Iterator[str]:
+    def setups(self, *, simulated: bool = False, due: Iterable[str] | None = None) -> Iterator[str]:
         """The setups to work on, until the process must end: the named one, or all that need this loop. simulated:
-        include setups whose clock is set, which a simulation drives.
+        include setups whose clock is set, which a simulation drives. due: only these, in this order.
         """
         query = """select s.setup from lifecycle.setting_in_force s join monitor.setup p using (setup)
                     where coalesce(%s = any (s.loops), true) and (%s or p.simulated is null) order by 1"""
-        found = [(self.setup,)] if self.setup else self.connection.execute(query, [self.name, simulated]).fetchall()
-        for (setup,) in found:
+        found = [self.setup] if self.setup else _column(self.connection, query, [self.name, simulated])
+        if due is not None and not self.setup:
+            needed = set(found)
+            found = [setup for setup in due if setup in needed]
+        for setup in found:
             if self.stopped.is_set():
                 return
             yield setup
@@ -141,6 +144,10 @@ class Round:
             self.errors[setup, step] = one_line(error)
 
 
+def _column(connection: Connection, query: LiteralString, arguments: Sequence[Any]) -> list[str]:
+    return [text for (text,) in connection.execute(query, arguments).fetchall()]
+
+
 def one_line(error: Exception) -> str:
     """An error as one line of a log."""
     shown = from_database(error) if isinstance(error, psycopg.Error) else error
@@ -153,7 +160,8 @@ def _maintain(work: Round) -> None:
     changed: dict[str, int] = work.memory.setdefault("changed", {})
     began = time.monotonic()
     often = began - work.memory.get("looked", float("-inf")) < SELDOM
-    for setup in work.setups(simulated=True):
+    due = _column(work.connection, "select taskqueue.setups_due(%s)", [often])
+    for setup in work.setups(simulated=True, due=due):
         with work.trying(setup):
             _add(changed, maintain(work.connection, setup, often=often))
     if not often:
@@ -176,7 +184,8 @@ def _watchdog(work: Round) -> None:
     began = time.monotonic()
     often = began - work.memory.get("looked", float("-inf")) < SELDOM
     before: dict[tuple[str, str], str] = work.memory.get("errors", {})
-    for setup in work.setups(simulated=True):
+    due = _column(work.connection, "select lifecycle.setups_due(%s)", [often])
+    for setup in work.setups(simulated=True, due=due):
         with work.trying(setup):
             for row in watch(work.connection, setup, often=often):
                 kind, _, text = row["action"].partition("error: ")

@@ -1,66 +1,66 @@
--- Long because it is a list of steps.
-create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting, p_often boolean)
-returns table (step text, changed bigint)
+-- Long because it is a list of steps. A step that may take long has a part of the time that is left: other setups wait.
+-- What a step leaves is still due in the next call, and the other steps have their parts in each call.
+create or replace function taskqueue.maintain_setup(
+  p_setting taskqueue.setting, p_often boolean, p_end timestamptz
+) returns table (step text, changed bigint)
 language plpgsql as $$
 declare
   v_setup text := p_setting.setup;
-  v_task_queue_ids bigint[];
+  v_ids bigint[];
+  v_groups text[];
   v_now timestamptz := resource.clock(p_setting.setup);
-  v_begun timestamptz := clock_timestamp();
-  v_group text;
-  c_portion constant int := 200;
-  c_definitions constant int := 10000;  -- and jobs and changes
+  v_until timestamptz;
+  c_most constant int := 10000;  -- definitions, jobs and changes
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
   if not p_often then
     step := 'empty TaskQueues';
-    changed := taskqueue.delete_empty_queues(v_setup);
+    changed := taskqueue.delete_empty_queues(v_setup, taskqueue.part_until(p_end, 4));
     return next;
   end if;
   step := 'due retries';
-  changed := taskqueue.change_due(v_setup, v_now, c_definitions)
-             + taskqueue.resume_due(v_setup, v_now, c_definitions);
+  changed := taskqueue.change_due(v_setup, v_now, c_most, taskqueue.part_until(p_end, 4))
+             + taskqueue.resume_due(v_setup, v_now, c_most);
+  return next;
+  step := 'clauses';
+  changed := taskqueue.maintain_clauses(v_setup, taskqueue.part_until(p_end, 4));
+  return next;
+  step := 'lists';
+  changed := 0;
+  v_until := taskqueue.part_until(p_end, 4);
+  while taskqueue.post_pending(v_setup, 1000) loop
+    changed := changed + 1;
+    exit when clock_timestamp() > v_until;
+  end loop;
+  if not p_often then
+    changed := changed + taskqueue.close_gaps(v_setup, v_until);
+  end if;
   return next;
   step := 'shares';
   changed := 0;
-  for v_group in
-    select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
-     group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2
-     order by min(m.marked_at)
-  loop
-    changed := changed + taskqueue.recompute_shares(v_setup, v_group, 2000);
-    exit when clock_timestamp() > v_begun + interval '1 second';  -- other setups wait; the next call goes on
+  v_until := taskqueue.part_until(p_end, 2);
+  for v_groups in select g from taskqueue.groups_to_recompute(p_setting, v_now) g loop
+    if changed = 0 then
+      perform taskqueue.correct_shares(v_setup, false);
+    end if;
+    changed := changed + taskqueue.recompute_groups(v_setup, v_groups, 5000);
+    exit when clock_timestamp() > v_until;
   end loop;
   return next;
   step := 'hands';
-  v_task_queue_ids := array(select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup
-                             group by i.task_queue_id order by count(*) desc);
   changed := 0;
-  for v_first in 1 .. cardinality(v_task_queue_ids) by c_portion loop
-    changed := changed
-               + taskqueue.deal_changed(p_setting, v_task_queue_ids[v_first : v_first + c_portion - 1]);
-    if clock_timestamp() > v_begun + interval '1.5 seconds' then  -- the rest is left to the next call
-      v_task_queue_ids := v_task_queue_ids[: v_first + c_portion - 1];
-      exit;
-    end if;
+  for v_ids in select p from taskqueue.changed_portions(v_setup) p loop
+    changed := changed + taskqueue.deal_changed(p_setting, v_ids) + taskqueue.clean_hands(v_setup, v_ids);
+    -- mean weights change as jobs come and go: priorities follow once a weight has changed by a tenth
+    insert into taskqueue.share_mark (setup, owner_group, marked_at)
+    select distinct v_setup, q.owner_group, v_now
+      from taskqueue.task_queue q
+     cross join lateral taskqueue.weight_of_task_queue(q, p_setting.ten_first) w
+     where q.setup = v_setup and q.task_queue_id = any (v_ids)
+       and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
+    exit when clock_timestamp() > p_end;
   end loop;
-  changed := changed + taskqueue.clean_hands(v_setup);
-  -- mean weights change as jobs come and go: priorities follow once a weight has changed by a tenth
-  insert into taskqueue.share_mark (setup, owner_group, marked_at)
-  select distinct v_setup, q.owner_group, v_now
-    from taskqueue.task_queue q
-   cross join lateral taskqueue.weight_of_task_queue(q, p_setting.ten_first) w
-   where q.setup = v_setup and q.task_queue_id = any (v_task_queue_ids)
-     and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
-  return next;
-  step := 'clauses';
-  changed := taskqueue.maintain_clauses(v_setup, clock_timestamp() + interval '0.5 seconds');
-  return next;
-  step := 'lists';
-  changed := taskqueue.post_pending(v_setup, 100000)::int;
-  if not p_often then
-    changed := changed + taskqueue.close_gaps(v_setup);
-  end if;
+  changed := changed + taskqueue.forget_hands(v_setup);
   return next;
   step := 'resources seen';
   changed := taskqueue.roll_up_resources(v_setup);
@@ -69,18 +69,18 @@ begin
     return;
   end if;
   step := 'definitions';
-  changed := taskqueue.retire_unused(v_setup, v_now, c_definitions);
+  changed := taskqueue.retire_unused(v_setup, v_now, c_most);
   return next;
   step := 'past definitions';
-  changed := taskqueue.forget_past_definitions(v_setup, v_now, c_definitions);
+  changed := taskqueue.forget_past_definitions(v_setup, v_now, c_most);
   return next;
   step := 'void changes';
-  changed := taskqueue.forget_void_changes(v_setup, c_definitions);
+  changed := taskqueue.forget_void_changes(v_setup, c_most);
   return next;
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(
     select i.ctid from taskqueue.request i
-     where i.setup = v_setup and i.made_at < v_now - interval '10 minutes'
+     where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' limit 10 * c_most
        for update skip locked));
   get diagnostics changed = row_count;
   return next;
@@ -99,5 +99,6 @@ begin
   return next;
 end $$;
 
-comment on function taskqueue.maintain_setup(taskqueue.setting, boolean) is
-  'Background work of one setup; see taskqueue.maintain.';
+comment on function taskqueue.maintain_setup(taskqueue.setting, boolean, timestamptz) is
+  'Background work of one setup, until p_end by the clock of the server and the end of a portion; see '
+  'taskqueue.maintain.';

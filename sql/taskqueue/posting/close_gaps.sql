@@ -1,6 +1,6 @@
 -- DRAWING.md, Posting lists. A removed TaskQueue can leave an empty position in its lists, and a draw that hits an
 -- empty position is rejected. If half of a weight class is empty, the TaskQueues at its end move into the gaps.
-create or replace function taskqueue.close_gaps(p_setup text) returns bigint
+create or replace function taskqueue.close_gaps(p_setup text, p_end timestamptz default null) returns bigint
 language plpgsql as $$
 declare
   v_list_id bigint;
@@ -10,16 +10,7 @@ declare
   v_closed bigint := taskqueue.drop_empty_lists(p_setup);
 begin
   for v_list_id, v_weight_class in
-    select l.list_id, b.weight_class
-      from taskqueue.posting_list l
-     cross join lateral unnest(l.weight_classes, l.positions) b (weight_class, positions)
-      left join (select p.list_id, p.weight_class, count(*) as task_queues
-                   from taskqueue.posting p
-                  where p.setup = p_setup
-                  group by p.list_id, p.weight_class) n
-             on n.list_id = l.list_id and n.weight_class = b.weight_class
-     where l.setup = p_setup and b.positions >= 2 * coalesce(n.task_queues, 0)
-     order by l.site, l.cpu_time
+    select c.list_id, c.weight_class from taskqueue.sparse_classes(p_setup) c
   loop
     perform from taskqueue.posting_list l where l.setup = p_setup and l.list_id = v_list_id for update skip locked;
     continue when not found;
@@ -47,10 +38,11 @@ begin
      where p.setup = p_setup and p.list_id = v_list_id and p.weight_class = v_weight_class and p.position = m.position;
     perform taskqueue.summarize_lists(p_setup, array[v_list_id], array[v_weight_class]);
     v_closed := v_closed + 1;
+    exit when clock_timestamp() > p_end;
   end loop;
   return v_closed;
 end $$;
 
-comment on function taskqueue.close_gaps(text) is
-  'Closes the gaps of lists in which half of a weight class is empty, and removes lists without a TaskQueue; returns '
-  'how many lists changed.';
+comment on function taskqueue.close_gaps(text, timestamptz) is
+  'Removes lists without a TaskQueue, and closes the gaps of lists in which half of a weight class is empty, until '
+  'p_end by the clock of the server (null = all); returns how many lists changed.';

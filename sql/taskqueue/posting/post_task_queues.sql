@@ -21,13 +21,13 @@ begin
   if p_wait then  -- maintenance posts group by group: callers that wait form one line here, before they lock a list
     perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
   end if;
-  with gone as (
+  with gone as (  -- each posting is looked up by keys: a join would compare it with all postings of the setup
     delete from taskqueue.posting d
      where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
-       and not exists (select from taskqueue.posted_task_queue p
-                         join taskqueue.wanted_posting w using (setup, site, cpu_time, weight_class, task_queue_id)
-                        where p.setup = p_setup and p.list_id = d.list_id and p.weight_class = d.weight_class
-                          and p.position = d.position)
+       and (select true from taskqueue.posting_list l
+              join taskqueue.wanted_posting w using (setup, site, cpu_time)
+             where l.setup = p_setup and l.list_id = d.list_id and w.task_queue_id = d.task_queue_id
+               and w.weight_class = d.weight_class limit 1) is null
     returning d.list_id, d.weight_class
   )
   select array_agg(g.list_id), array_agg(g.weight_class) into v_left_lists, v_left_classes from gone g;
@@ -35,9 +35,9 @@ begin
     into v_sites, v_cpu_times, v_weight_classes, v_ids
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
-             and not exists (select from taskqueue.posted_task_queue p
-                              where p.setup = p_setup and p.task_queue_id = i.task_queue_id
-                                and (p.site, p.cpu_time, p.weight_class) = (i.site, i.cpu_time, i.weight_class))
+             and (select true from taskqueue.posted_task_queue p
+                   where p.setup = p_setup and p.task_queue_id = i.task_queue_id
+                     and (p.site, p.cpu_time, p.weight_class) = (i.site, i.cpu_time, i.weight_class) limit 1) is null
            order by i.task_queue_id, i.site) w;
   if v_ids is not null and not taskqueue.lock_lists(p_setup, v_sites, v_cpu_times, p_wait) then
     insert into taskqueue.unposted (setup, task_queue_id) select p_setup, unnest(p_task_queue_ids);

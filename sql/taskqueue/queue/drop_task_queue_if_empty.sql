@@ -1,6 +1,6 @@
 -- MATCHING.md, TaskQueue life: an inserter holds a key share lock on the TaskQueue until it commits, so a TaskQueue
 -- never disappears during an insertion. A locked TaskQueue is left for the next call that finds it empty, so no call
--- waits. taskqueue.clean_hands removes the hand.
+-- waits. taskqueue.forget_hands removes the hand.
 create or replace function taskqueue.drop_task_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql as $$
 declare

@@ -2,10 +2,10 @@
 -- for another transaction, the group is left to the next call. Groups after the fiftieth are left too, since PostgreSQL
 -- keeps only 64 subtransactions of a transaction in shared memory. 10,000 jobs of a group take 2 to 4 s, and an
 -- insertion of jobs with the new requirements waits for this transaction, so a group changes 1,000 jobs at a time.
-create or replace function taskqueue.change_due(p_setup text, p_now timestamptz, p_most int) returns bigint
+create or replace function taskqueue.change_due(p_setup text, p_now timestamptz, p_most int, p_end timestamptz)
+returns bigint
 language plpgsql set lock_timeout = '300ms' as $$
 declare
-  v_begun timestamptz := clock_timestamp();
   v_group record;
   v_changed bigint := 0;
 begin
@@ -37,11 +37,12 @@ begin
     exception when deadlock_detected or lock_not_available then
       null;
     end;
-    exit when clock_timestamp() > v_begun + interval '1 second';  -- other setups wait
+    exit when clock_timestamp() > p_end;
   end loop;
   return v_changed;
 end $$;
 
-comment on function taskqueue.change_due(text, timestamptz, int) is
+comment on function taskqueue.change_due(text, timestamptz, int, timestamptz) is
   'Carries out the pending changes (taskqueue.pending_change) of up to p_most jobs that are due, and of at most 1,000 '
-  'with the same new requirements, and resumes these jobs; returns how many. Locked jobs are skipped.';
+  'with the same new requirements, until p_end by the clock of the server, and resumes these jobs; returns how many. '
+  'Locked jobs are skipped.';

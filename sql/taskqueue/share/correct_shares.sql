@@ -2,14 +2,14 @@
 -- within 1/5 to 5. Usage is the CPU time of the buckets matched within the window, among the entities that have
 -- TaskQueues now. With the setting shares = global the factors are those of the tree, one per group (SHARES.md, Global
 -- shares); between calls for all groups, taskqueue.mark_shares maintains them.
-create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
+create or replace function taskqueue.correct_shares(p_setup text, p_all boolean default true) returns void
 language plpgsql as $$
 declare
   v_setting taskqueue.setting;
 begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   if v_setting.shares = 'global' then
-    if p_group is null then
+    if p_all then
       perform taskqueue.set_factors(p_setup);
     end if;
     return;
@@ -43,6 +43,6 @@ begin
   on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
 end $$;
 
-comment on function taskqueue.correct_shares(text, text) is
+comment on function taskqueue.correct_shares(text, boolean) is
   'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global. '
   'Without both settings there are no factors.';

@@ -1,6 +1,6 @@
 -- SHARES.md, Priority of a TaskQueue: the priorities follow from the jobs as they are now. Siblings are priced as one
 -- TaskQueue with the jobs of all of them.
-create or replace function taskqueue.share_of_task_queue(p_setup text, p_group text default null)
+create or replace function taskqueue.share_of_task_queue(p_setup text, p_groups text[])
 returns table (task_queue_id bigint, mean_weight float8, priority float8, siblings int)
 language sql stable as $$
   with task_queue as (
@@ -14,10 +14,10 @@ language sql stable as $$
      cross join lateral taskqueue.weight_of_task_queue(q, s.ten_first) w
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
-     where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
+     where q.setup = p_setup and q.owner_group = any (p_groups)
   ), owner as (
     select o.owner_group, count(distinct o.owner_dn) as owners
-      from taskqueue.task_queue o where o.setup = p_setup and (p_group is null or o.owner_group = p_group)
+      from taskqueue.task_queue o where o.setup = p_setup and o.owner_group = any (p_groups)
      group by o.owner_group
   ), one as (
     select q.sibling_key, q.family, q.owner_group, q.entity, q.shares, q.share, q.job_sharing, q.allow_background,
@@ -40,6 +40,6 @@ language sql stable as $$
   select q.task_queue_id, q.weight, p.priority, p.siblings from task_queue q join priced p using (sibling_key)
 $$;
 
-comment on function taskqueue.share_of_task_queue(text, text) is
-  'Mean weight, priority and number of siblings of each TaskQueue of a setup or of one owner group, from the shares, '
-  'the present jobs and the corrections.';
+comment on function taskqueue.share_of_task_queue(text, text[]) is
+  'Mean weight, priority and number of siblings of each TaskQueue of owner groups, from the shares, the present jobs '
+  'and the corrections.';

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -218,7 +219,10 @@ def test_an_error_in_one_setup_does_not_stop_the_others(
 
     monkeypatch.setattr(all_loops, "maintain", maintain)
     start("only", "maintain")
-    until(lambda: done.count("good") > 2)
+    until(lambda: "good" in done)
+    Calls(db, "good").insert(2)  # something is due there again
+    done.clear()
+    until(lambda: "good" in done)
     errors = [line for line in logged.lines if line[0] == "ERROR"]
     assert [(loop, setup) for _, loop, setup, _ in errors] == [("maintain", "bad")]
     beat = "select errors from lifecycle.loop where errors is not null"
@@ -246,6 +250,36 @@ def test_a_loop_works_in_the_setups_whose_setting_wants_it(
 
 
 @pytest.mark.slow
+def test_a_round_calls_only_setups_in_which_something_is_due(
+    start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for setup in ("idle", "busy"):
+        q = Calls(db, setup)
+        q.settings(share_delay="0 s")
+        q.insert(1)
+        for _ in range(3):
+            q.maintain()
+    called: list[str] = []
+    real = {name: getattr(all_loops, name) for name in ("maintain", "watch")}
+
+    def counted(name: str) -> Callable[..., Any]:
+        def call(connection: Connection, setup: str, **options: bool) -> Any:
+            called.append(setup)
+            return real[name](connection, setup, **options)
+
+        return call
+
+    for name in real:
+        monkeypatch.setattr(all_loops, name, counted(name))
+    start("only", "maintain", "watchdog")
+    Calls(db, "busy").insert(2)
+    until(lambda: "busy" in called)
+    beat = "select bool_and(ended_at > now() - interval '1 second') from lifecycle.loop having count(*) = 2"
+    until(lambda: db.execute(beat).fetchone() == (True,))
+    assert set(called) == {"busy"}
+
+
+@pytest.mark.slow
 def test_expensive_steps_of_maintenance_run_once_a_minute(
     start: Start, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +292,7 @@ def test_expensive_steps_of_maintenance_run_once_a_minute(
         return found
 
     monkeypatch.setattr(all_loops, "maintain", maintain)
-    start("only", "maintain")
+    start("only", "maintain", setup="one")
     until(lambda: len(rounds) > 2)
     assert [often for often, _ in rounds[:3]] == [False, True, True]
     seldom = {
