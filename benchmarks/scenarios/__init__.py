@@ -20,7 +20,7 @@ class Scenario:
 
 _NAMES = (
     "match batch many insert hot flat held fair nothing peer matcher panda brokerage tasks analysis replay transitions"
-    " guard limits packing serve wait pages front move lost scale"
+    " guard limits packing tenants serve wait pages front move lost scale"
 ).split()
 _MODULES = {name: import_module(f"benchmarks.scenarios.{name}") for name in _NAMES}
 SCENARIOS: Mapping[str, Scenario] = {

@@ -1,7 +1,7 @@
 -- The view tells whether taskqueue.maintain and lifecycle.watch do their work, independently of their callers
 -- (health_loop judges broker run). It finds work that should have been done long ago.
 create or replace view monitor.health_work as
-with late as (
+with late as materialized (  -- otherwise each use of its columns computes them again
   select t.setup,
          greatest(t.now
                   - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),

@@ -24,9 +24,9 @@ ROLES = Roles("broker_")
 # Functions without a setup: writes go to all shards, reads to any shard, and the front answers the rest.
 ALL = {
     "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
-    "brokerage.remove_rule",
-    "brokerage.set_profile", "brokerage.set_rule", "lifecycle.make_partitions", "lifecycle.stand_down",
-    "resource.set_config_everywhere", "taskqueue.refresh_statistics", "workload.fold_counts",
+    "brokerage.remove_rule", "brokerage.set_profile", "brokerage.set_rule",
+    "lifecycle.make_partitions", "lifecycle.setups_due", "lifecycle.stand_down",
+    "resource.set_config_everywhere", "taskqueue.refresh_statistics", "taskqueue.setups_due", "workload.fold_counts",
 }  # fmt: skip
 ANY = {
     "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",

@@ -304,6 +304,20 @@ def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> No
         assert row["above_least_cost"] >= 0
 
 
+def test_many_setups_are_measured(server_dsn: str, tmp_path: Path) -> None:
+    rounds, beside = measure("tenants", "--jobs 100 --seconds 1", server_dsn, tmp_path)
+    assert {row["what"]: row["calls"] for row in rounds["rows"][:6]} == {
+        "a round of maintain": 1, "a full round of maintain": 1, "a round of the watchdog": 1,
+        "a full round of the watchdog": 1, "health of all setups": 1, "health of one's own setup": 3,
+    }  # fmt: skip
+    for row in rounds["rows"][6:]:
+        assert row["calls"] > 1
+        assert row["longest ms"] > 0
+    [row] = beside["rows"]
+    assert row["jobs"] > 0
+    assert row["longest ms"] >= row["p50 ms"] > 0
+
+
 # Commands shown for the user's own server (--dsn) run on the server of the tests.
 _PLAIN = [words for words in shown() if not {"--scenario", "--help", "--dsn"} & set(words)]
 
@@ -428,7 +442,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions guard packing serve wait pages front move lost scale"
+        "replay transitions guard packing tenants serve wait pages front move lost scale"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())
