@@ -47,10 +47,10 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     }
     with server.database() as where, database.connect(where.admin) as connection:
         say(f"loading {setups:,} setups, {owners:,} owners and {groups:,} groups")
+        for setup, pairs in large.items():  # first: who reads the rows of others meets these
+            _insert(connection, setup, pairs, 1)
         for number in range(setups):
             _insert(connection, f"s{number}", [(f"o{n}", f"g{n}") for n in range(_JOBS)], 1)
-        for setup, pairs in large.items():
-            _insert(connection, setup, pairs, 1)
         _settle(connection)
         rows: list[Row] = []
         for what, loop, often in _ROUNDS:

@@ -13,7 +13,7 @@ declare
   v_setup text;
   v_step text;
   v_said jsonb;
-  v_a_call constant int := 1000;  -- number of jobs between two commits
+  v_a_call int;  -- number of jobs between two commits; reading the jobs that are ready takes long with a million
   v_calls int;
   v_begun timestamptz;
   v_took jsonb := '{}'::jsonb;  -- seconds, by setup
@@ -27,12 +27,13 @@ begin
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;
+      v_a_call := case v_step when 'activate' then 2000 else 1000 end;
       loop
         v_begun := clock_timestamp();
         begin
           v_said := lifecycle.watch_step(
             v_setup, v_step, p_dry_run,
-            case when v_step in ('leases', 'timeouts', 'retries') and not p_dry_run then v_a_call end);
+            case when v_step in ('leases', 'timeouts', 'retries', 'activate') and not p_dry_run then v_a_call end);
         exception when others then  -- a fault in one setup does not stop the others, and the step is tried again
           v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
         end;
@@ -44,7 +45,7 @@ begin
           v_setup, coalesce((v_took ->> v_setup)::float8, 0) + extract(epoch from clock_timestamp() - v_begun));
         -- together these calls touch about as many jobs as the setting most allows; after two seconds in a setup, each
         -- step has one call left, and the next round goes on
-        exit when v_step not in ('leases', 'timeouts', 'retries') or p_dry_run
+        exit when v_step not in ('leases', 'timeouts', 'retries', 'activate') or p_dry_run
                   or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
                   or (v_took ->> v_setup)::float8 > 2
                   or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);

@@ -25,7 +25,7 @@ begin
   elsif p_step = 'activate' then
     select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs))
       into v_said
-      from lifecycle.activate(p_setup) s
+      from lifecycle.activate(p_setup, coalesce(p_limit, 10000)) s
      where s.jobs > 0;
   elsif p_step = 'shares' then
     perform lifecycle.measure_shares(p_setup);

@@ -49,6 +49,16 @@ def test_one_call_of_watch_does_every_step(db: Connection) -> None:
 
 
 @pytest.mark.slow
+def test_jobs_are_assigned_and_activated_in_portions(db: Connection) -> None:
+    q = make(db, World({}, [Job("defined", A)] * 4100), [A])
+    assert ("input", "assigned") in watch(q, "default", False, True)
+    changed = q.rows("select count(*) from workload.job where status = 'assigned' group by xmin::text order by 1 desc")
+    assert changed[0] == (2000,)
+    watch(q)
+    assert q.value("select count(*) from workload.job where status = 'assigned'") == 4100
+
+
+@pytest.mark.slow
 def test_an_error_in_one_setup_is_reported_and_stops_no_other_step(db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     q.rows("insert into resource.setup (setup) values ('a') returning 1")
