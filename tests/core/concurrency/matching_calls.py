@@ -62,6 +62,12 @@ def _of_5(function: str, **more: Any) -> Call:
     return Call(lambda q, s: q.call_rows(function, Jsonb([{"job_id": 5, "attempt": s.facts["attempt"], **more}]))[0][1])
 
 
+def _exchange(q: Calls, s: Scene) -> Any:
+    """As the service does: an end and a match in one transaction."""
+    [(_, outcome, _)] = q.call_rows("finish_jobs", Jsonb([{"job_id": 5, "attempt": s.facts["attempt"]}]))
+    return outcome, [row[0] for row in q.call_rows("match_with_payload", Jsonb(resource(OwnerGroup="alone")))]
+
+
 def _insert(job_id: int, priority: int = 1, /, **keys: Any) -> Call:
     return Call(lambda q, _: q.insert(job_id, priority, **keys))
 
@@ -120,6 +126,7 @@ AGENTS = {
     "match of job 9": Call(lambda q, _: q.match(JobID=9), asks=True),
     "finishes": _of_5("finish_jobs"),
     "fails, to wait again": _of_5("finish_jobs", outcome="failed", error=[{"source": "again"}]),
+    "exchange": Call(_exchange, passes=True),
     "release": Call(lambda q, s: q.call("release_job", 5, s.facts["attempt"])),
 }
 SUBMITTERS = {
