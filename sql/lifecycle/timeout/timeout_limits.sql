@@ -25,8 +25,11 @@ begin
                           and c.component in ('', p.component)) x) c
         where c.hours is not null) n
      cross join lateral (
-       select lifecycle.limit_in_force(p_setup, split_part(t.key, ':', 1), split_part(t.key, ':', 2))
-              * interval '1 hour' as by_key) k
+       -- few timeouts have a key; without `offset` it would be looked up for each use
+       select case when t.key is not null
+                   then lifecycle.limit_in_force(p_setup, split_part(t.key, ':', 1), split_part(t.key, ':', 2))
+              end * interval '1 hour' as by_key
+       offset 0) k
      cross join lateral (
        select (select (to_jsonb(s) ->> t.queue_setting)::interval from taskqueue.setting s
                 where s.setup = p_setup) as by_setting) v;
