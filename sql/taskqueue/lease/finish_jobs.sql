@@ -13,6 +13,8 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
+  v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject,error,used,host}',
+                                   'outcome', 'finished', '{finished,failed,cancelled,closed}');
   if p_request_id is not null then
     perform taskqueue.claim_request(p_setup, p_request_id);
     v_asked := jsonb_hash_extended(p_jobs, 0);
@@ -24,8 +26,6 @@ begin
     end if;
     v_answer := '[]';
   end if;
-  v_read := taskqueue.read_reports(p_jobs, '{job_id,attempt,attempt_number,outcome,subject,error,used,host}',
-                                   'outcome', 'finished', '{finished,failed,cancelled,closed}');
   v_read.events := array_replace(v_read.events, null, 'finished');
   perform taskqueue.enter_setup(p_setup);
   v_ended := taskqueue.end_leases(

@@ -193,7 +193,7 @@ def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, inse
         insert(job_id)
     one = pilot()
     (job,) = one.v1("acquire_jobs", site_name=QUEUE)["data"]["jobs"]
-    for function in ("finish_jobs", "match_many"):
+    for function in ("finish_jobs", "match_with_payload"):
         db.execute(f"alter function taskqueue.{function} rename to {function}_away".encode())
     try:
         ended = {"job_id": job["PandaID"], "job_status": "finished"}
@@ -203,6 +203,6 @@ def test_an_update_that_cannot_be_stored_now_may_be_repeated(pilot: Pilots, inse
         assert one.v1("acquire_jobs", site_name=QUEUE) == {"success": False, "message": "Timed out", "data": None}
         assert one.older("getJob", siteName=QUEUE)["StatusCode"] == 10
     finally:
-        for function in ("finish_jobs", "match_many"):
+        for function in ("finish_jobs", "match_with_payload"):
             db.execute(f"alter function taskqueue.{function}_away rename to {function}".encode())
     assert one.v1("update_job", **ended) == DONE
