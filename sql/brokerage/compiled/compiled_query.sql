@@ -5,4 +5,4 @@ $$;
 
 comment on function brokerage.compiled_query(text, text, text) is
   'The name of the function that keeps a query (answers, turns) of a profile for an algorithm. '
-  'brokerage.compile_queries makes such functions.';
+  'brokerage.compile_profiles makes such functions.';

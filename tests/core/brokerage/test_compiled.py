@@ -8,7 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls
-from tests.core.brokerage.own_rules import add_rule
+from tests.core.brokerage.own_rules import FACTS, add_rule
 from tests.core.brokerage.runs import CALLS, decided, load_due, ran
 from tests.core.concurrency.racing import Attempt
 
@@ -114,6 +114,39 @@ def test_rules_that_differ_from_the_function_decide_nevertheless(tracked: Db) ->
     assert composed_in(tracked) > before
     assert calls_of_compiled(tracked)["answers"] == 1
     assert decided(tracked, run)
+
+
+UNTRUSTED = {  # what a function of the rule does for the query, the kind of rule, and the algorithm
+    "rule": ("row rule", "production_job"),
+    "terms": ("weight", "production_job"),
+    "factor": ("weight", "production_job"),
+    "second pass": ("second pass", "analysis_job"),
+}
+
+
+@pytest.mark.parametrize("part", UNTRUSTED)
+def test_a_function_that_is_no_longer_trusted_is_not_called(tracked: Db, part: str) -> None:
+    """A kept query is used only after the checks that composing makes."""
+    kind, algorithm = UNTRUSTED[part]
+    facts = "t brokerage.task_facts" if kind == "second pass" else FACTS
+    load_due(tracked, algorithm, 8, 2, user_tasks=2)
+    tracked.execute("create schema acme; grant usage on schema acme to public; create role mallory")
+    result, body = ("float8[]", "select '{1}'::float8[]") if kind == "weight" else ("text", "select null::text")
+    tracked.execute(f"create function acme.odd({facts}) returns {result} language sql stable as $${body}$$".encode())
+    tracked.execute("""create function acme.odd_factor(float8[], float8[], jsonb) returns float8 language sql stable
+                       as 'select 1::float8'""")
+    tracked.execute("select brokerage.set_profile('acme')")
+    [(first_weight,)] = tracked.execute("""
+        select min(position) from brokerage.rule_in_force
+         where profile = 'documented' and algorithm = 'production_job' and kind = 'weight'""").fetchall()
+    rule = {"kind": kind, "position": first_weight + 1 if kind == "weight" else 35, "function": "acme.odd"}
+    tracked.execute("select brokerage.set_rule('acme', 'odd', %s, %s)", [Jsonb(rule), algorithm])
+    assert kept_for(tracked, "acme", algorithm) == [True, True]
+    assert ran(tracked, algorithm, profile="acme", dry_run=True, tasks_a_commit=None)
+    name = "odd_factor" if part == "factor" else "odd"
+    tracked.execute(f"alter function acme.{name} owner to mallory".encode())
+    with pytest.raises(psycopg.Error, match=r"is not a member|there is no function acme\.odd_factor"):
+        ran(tracked, algorithm, profile="acme", dry_run=True, tasks_a_commit=None)
 
 
 def test_a_profile_that_cannot_be_composed_stops_neither_others_nor_an_upgrade(db: Db) -> None:
