@@ -23,11 +23,12 @@ Answer = tuple[list[Row], list[Match]]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """An exchange in the form that the database takes. ends: JSON of the ends, `count` of them. ends_id: the request id
-    of the ends; None = the exchange cannot be repeated."""
+    """An exchange in the form that the database takes. ends: JSON of the ends, `count` of them. first: the lowest id of
+    their jobs. ends_id: the request id of the ends; None = the exchange cannot be repeated."""
 
     ends: bytes
     count: int
+    first: int
     ends_id: UUID | None
     wanted: Wanted
 
@@ -41,17 +42,21 @@ class Exchanger:
         self._collector: Collector[Group, Exchange, Answer] = Collector(self._send, bounds, note=note)
 
     async def exchange(self, caller: Caller, ends: Sequence[Finish], ends_id: UUID | None, wanted: Wanted) -> Answer:
-        """The answers to the ends, and the jobs for the request. Raises Problem: then nothing has happened."""
+        """The answers to the ends, and the jobs for the request. Raises Problem: then nothing has happened, or
+        the answer to the commit was lost."""
         # the subject is part of each end whether the exchange shares its transaction or not: a repetition is the same
         each = [{**msgspec.to_builtins(end, enc_hook=float), "subject": caller.subject.name} for end in ends]
-        return await self._collector.ask(caller.group, Exchange(msgspec.json.encode(each), len(each), ends_id, wanted))
+        first = min((end.job_id for end in ends), default=0)
+        exchange = Exchange(msgspec.json.encode(each), len(each), first, ends_id, wanted)
+        return await self._collector.ask(caller.group, exchange)
 
     async def _send(self, group: Group, exchanges: Sequence[Exchange]) -> Sequence[Answer | Exception]:
         setup, role = group[:2]
-        # the ends of a repeated exchange are compared with those of the first one, even if there are none
+        # the ends of a repeated exchange are compared with those of the first one, even if there are none; leases are
+        # locked in the order of their jobs, as all calls do
         ends = {
             number: (_FINISH, [setup, exchange.ends.decode(), exchange.ends_id])
-            for number, exchange in enumerate(exchanges)
+            for number, exchange in sorted(enumerate(exchanges), key=lambda one: one[1].first)
             if exchange.count or exchange.ends_id
         }
         wanted = [exchange.wanted for exchange in exchanges]
@@ -67,7 +72,7 @@ class Exchanger:
             *ended, matched = await self._database.all_as_role(role, subject, [*ends.values(), match], check)
         except (psycopg.Error, Problem) as error:
             refused = of_error(error)
-            if len(exchanges) > 1 and (refused.status == 422 or refused.code == "PB006"):
+            if len(exchanges) > 1 and (refused.status == 422 or refused.code in ("PB006", "40P01")):
                 return [(await self._send(group, [one]))[0] for one in exchanges]
             return [refused] * len(exchanges)
         rows = dict(zip(ends, ended, strict=True))

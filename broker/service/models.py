@@ -87,8 +87,9 @@ class Finish(Request, omit_defaults=True):
 
 
 class Exchange(MatchRequest):
-    """End jobs, then ask for jobs. ends: as for `finish`. If the call is refused, nothing has ended. Idempotency-Key or
-    request_id covers both: the same call gives the same answers and the same jobs within ten minutes."""
+    """End jobs, then ask for jobs. ends: as for `finish`. A call that is refused before it waits has ended nothing.
+    Idempotency-Key or request_id covers both: the same call gives the same answers and the same jobs within ten
+    minutes."""
 
     ends: Annotated[list[Finish], Meta(max_length=1000, description="Jobs that have ended.")] = []
 

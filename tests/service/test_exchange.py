@@ -1,17 +1,22 @@
 """Exchanges: ends and a match in one call, in one transaction if a job is there, and repeatable with one key."""
 
+import asyncio
 import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import httpx
+import msgspec
 import psycopg
 import pytest
 
+from broker.service.calls import Database, Statement
+from broker.service.exchanges import Exchange, Exchanger
+from broker.service.matching import Wanted
 from tests.service.conftest import BASE, WANTED, Db, Jobs, Token, bearer, facts_of, free_port, insert_jobs, wait_until
 from tests.service.issuer import Issuer
 from tests.service.test_command import Program
@@ -361,3 +366,29 @@ def test_killed_services_lose_nothing(programs: Callable[[], Program], db: Db, t
     rows = db.execute("select job_id, attempts, outcome from taskqueue.ended order by 1").fetchall()
     assert rows == [(number, 1, "finished") for number in range(1, JOBS + 1)]
     assert leased(db) == []
+
+
+class _Deadlocked:
+    """A database in which a transaction of several exchanges is the victim of a deadlock."""
+
+    def __init__(self) -> None:
+        self.ended: list[list[int]] = []
+
+    async def all_as_role(self, _role: str, _subject: str, statements: list[Statement], _check: Any) -> list[Any]:
+        ends = [msgspec.json.decode(str(values[1])) for _, values in statements[:-1]]
+        self.ended.append([end["job_id"] for each in ends for end in each])
+        if len(ends) > 1:
+            raise psycopg.errors.DeadlockDetected
+        return [[(end["job_id"], "finished", None) for end in each] for each in [*ends, []]]
+
+
+def test_exchanges_lock_by_job_and_are_repeated_one_by_one_after_a_deadlock() -> None:
+    database = _Deadlocked()
+    exchanges = [
+        Exchange(b'[{"job_id": %d}]' % job, 1, job, None, Wanted(uuid.uuid4(), "a", 1, b"{}", None))
+        for job in (7, 3, 5)
+    ]
+    exchanger = Exchanger(cast(Database, database), lambda _: None)
+    answers = asyncio.run(exchanger._send(("default", "broker_agent", None, None), exchanges))
+    assert database.ended == [[3, 5, 7], [7], [3], [5]]
+    assert answers == [([(job, "finished", None)], []) for job in (7, 3, 5)]

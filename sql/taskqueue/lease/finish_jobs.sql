@@ -10,6 +10,7 @@ declare
   v_job record;
   v_asked bigint;
   v_answer jsonb;
+  v_said jsonb[] := '{}'::jsonb[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_within(p_setup, 'batch_size', 'jobs', taskqueue.json_size(p_jobs));
@@ -24,7 +25,6 @@ begin
         select a.* from jsonb_to_recordset(v_answer) as a (job_id bigint, outcome text, reason text);
       return;
     end if;
-    v_answer := '[]';
   end if;
   v_read.events := array_replace(v_read.events, null, 'finished');
   perform taskqueue.enter_setup(p_setup);
@@ -60,10 +60,12 @@ begin
       end;
     end if;
     return next;
-    v_answer := v_answer || jsonb_build_object('job_id', job_id, 'outcome', outcome, 'reason', reason);
+    if p_request_id is not null then
+      v_said := v_said || jsonb_build_object('job_id', job_id, 'outcome', outcome, 'reason', reason);
+    end if;
   end loop;
   if p_request_id is not null then
-    perform taskqueue.keep_answer(p_setup, p_request_id, 'finish_jobs', v_asked, v_answer);
+    perform taskqueue.keep_answer(p_setup, p_request_id, 'finish_jobs', v_asked, to_jsonb(v_said));
   end if;
 end $$;
 
