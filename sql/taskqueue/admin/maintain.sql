@@ -23,8 +23,8 @@ begin
     if not v_often and taskqueue.counts_of_another_server(v_setup) then
       perform taskqueue.rebuild_matching(v_setup);
     end if;
-    -- the call has the setup for itself then, so the other steps are left to the next call
-    continue when not v_often and taskqueue.renumber_if_sparse(v_setup);
+    -- the call has the setup for itself then, so the other steps, and other setups, are left to the next call
+    exit when not v_often and taskqueue.renumber_if_sparse(v_setup);
     perform taskqueue.enter_setup(v_setup);
     select s.* into v_setting from taskqueue.setting s where s.setup = v_setup;
     continue when not found;  -- the setup was removed while this call waited

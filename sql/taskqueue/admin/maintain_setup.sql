@@ -10,6 +10,7 @@ declare
   v_groups text[];
   v_now timestamptz := resource.clock(p_setting.setup);
   v_until timestamptz;
+  v_corrected boolean := false;
   c_most constant int := 10000;  -- definitions, jobs and changes
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
@@ -40,8 +41,9 @@ begin
   changed := 0;
   v_until := taskqueue.part_until(p_end, 2);
   for v_groups in select g from taskqueue.groups_to_recompute(p_setting, v_now) g loop
-    if changed = 0 then
+    if not v_corrected then
       perform taskqueue.correct_shares(v_setup, false);
+      v_corrected := true;
     end if;
     changed := changed + taskqueue.recompute_groups(v_setup, v_groups, 5000);
     exit when clock_timestamp() > v_until;
@@ -78,11 +80,7 @@ begin
   changed := taskqueue.forget_void_changes(v_setup, c_most);
   return next;
   step := 'requests';
-  delete from taskqueue.request r where r.ctid = any (array(
-    select i.ctid from taskqueue.request i
-     where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' limit 10 * c_most
-       for update skip locked));
-  get diagnostics changed = row_count;
+  changed := taskqueue.forget_requests(v_setup, v_now, p_end);
   return next;
   -- a token bucket is full again after at most burst delays, unless the clock was set back in between
   step := 'delays';

@@ -54,6 +54,10 @@ begin
                   and (select true from taskqueue.job j
                         where j.setup = p.setup and j.job_id = p.job_id and j.entry_id = p.entry_id limit 1) is null
                 limit 1)
+           or (select true from resource.pilot_request p
+                where p.setup = t.setup and p.since < t.now - interval '1 day' limit 1)
+           or (select true from resource.pilot_gpu p
+                where p.setup = t.setup and p.last_seen < t.now - interval '1 day' limit 1)
            or (select true from taskqueue.request r
                 where r.setup = t.setup and r.made_at < t.now - interval '10 minutes' limit 1)
            or (select true from taskqueue.site_limit l

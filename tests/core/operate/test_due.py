@@ -76,6 +76,23 @@ def _delay(q: Calls) -> None:
     )
 
 
+def _pilot(q: Calls) -> None:
+    q.connection.execute("insert into resource.queue (setup, queue) values ('default', 'A')")
+    q.match(Site="A", CPUTime=1)
+    _old(q, "resource_seen", "seen_at", "1 minute")
+    settle(q)
+    assert q.connection.execute(
+        "update resource.pilot_request set since = now() - interval '2 days' where setup = 'default'"
+    ).rowcount
+
+
+def _gpu(q: Calls) -> None:
+    q.connection.execute(
+        "insert into resource.pilot_gpu (setup, queue, gpu_id, last_seen)"
+        " values ('default', 'A', gen_random_uuid(), now() - interval '2 days')"
+    )
+
+
 def _past(q: Calls) -> None:
     q.connection.execute(
         "insert into taskqueue.past_definition values ('default', 77, '{}', now() - interval '1 year')"
@@ -147,6 +164,18 @@ def test_a_setup_is_due_as_long_as_a_step_has_work(two: Calls, cause: str) -> No
     assert due(two) == due(two, often=True) == set()
     assert not any(two.maintain().values())
     assert two.inconsistencies() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("table", "happen"), [("pilot_request", _pilot), ("pilot_gpu", _gpu)])
+def test_a_setup_is_due_as_long_as_pilots_of_yesterday_count(
+    two: Calls, table: str, happen: Callable[[Calls], None]
+) -> None:
+    happen(two)
+    assert due(two) == {"default"}
+    two.maintain()
+    assert two.value(f"select count(*) from resource.{table} where setup = 'default'") == 0
+    assert due(two) == set()
 
 
 @pytest.mark.slow
