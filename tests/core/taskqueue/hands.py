@@ -1,7 +1,10 @@
 """Hands of TaskQueues (HANDS.md) as tests make and read them."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from tests.calls import Calls, Connect
 
@@ -44,6 +47,22 @@ def deal(q: Calls, cards: int = 4) -> list[bool | None]:
     call = "taskqueue.deal_hand(q.setup, q.task_queue_id, %s, false, 'dirac', q.task_queue_id)"
     query = f"select {call} from taskqueue.task_queue q where q.setup = %s order by q.task_queue_id"
     return [dealt for (dealt,) in q.rows(query, cards, q.setup)]
+
+
+def deal_valid(q: Calls, cards: int) -> None:
+    """Deal until agents can take from each hand at once: old transactions of other workers can keep them from it."""
+    query = """
+        select bool_and(h.since is not null and not exists (
+                 select from taskqueue.job_count_change c
+                  where c.setup = h.setup and c.task_queue_id = h.task_queue_id and c.made_in >= h.since))
+          from taskqueue.hand h"""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        assert all(deal(q, cards))
+        if q.value(query):
+            return
+        time.sleep(0.1)
+    pytest.fail("no agent could take from the hands for two minutes")
 
 
 def changes(q: Calls) -> int:

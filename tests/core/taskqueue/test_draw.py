@@ -14,7 +14,6 @@ Unseeded draws have the limit GENEROUS.
 """
 
 import os
-import time
 from collections import Counter
 from typing import Any
 
@@ -24,7 +23,7 @@ import scipy.stats
 from tests.calls import Calls, Connect, group
 from tests.core.docs.pages import pages
 from tests.core.oracle.draw import chi_square, draw, win, win_levels
-from tests.core.taskqueue.hands import counted, deal
+from tests.core.taskqueue.hands import counted, deal_valid
 
 DRAWS = range(1, 1 + int(os.environ.get("BROKER_TEST_DRAWS", "850")))
 FOR_PROPORTIONAL = range(1, 1051)
@@ -802,22 +801,6 @@ def search(q: Calls) -> None:
     """Find the definitions that match the narrow description and keep them."""
     assert known(q, **NARROW) == 0
     q.rows("select taskqueue.find_matching('default', k) from taskqueue.parsed_description k")
-
-
-def deal_valid(q: Calls, cards: int) -> None:
-    """Deal until agents can take from each hand at once: old transactions of other workers can keep them from it."""
-    query = """
-        select bool_and(h.since is not null and not exists (
-                 select from taskqueue.job_count_change c
-                  where c.setup = h.setup and c.task_queue_id = h.task_queue_id and c.made_in >= h.since))
-          from taskqueue.hand h"""
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        assert all(deal(q, cards))
-        if q.value(query):
-            return
-        time.sleep(0.1)
-    pytest.fail("no agent could take from the hands for two minutes")
 
 
 def taken_queues(q: Calls, times: int) -> Counter[int]:

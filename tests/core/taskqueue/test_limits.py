@@ -9,7 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Connect, Match, resource
-from tests.core.taskqueue.hands import deal
+from tests.core.taskqueue.hands import deal_valid
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
@@ -336,7 +336,7 @@ def test_a_known_description_gets_the_jobs_that_it_gets_the_long_way(
     for n, keys in enumerate((blocked, free), 1):
         q.insert_many(range(10 * n, 10 * n + 4), **{"CPUTime": 5000, **keys})
     q.insert_many(range(30, 34), GridCEs=["elsewhere"])
-    assert deal(q, 8) == [True] * 3
+    deal_valid(q, 8)
     for (kind, number), allowed in LIMITS.items():
         for ce in (None, "y"):
             with q.connection.transaction(force_rollback=True):
@@ -363,7 +363,7 @@ def test_a_job_that_counts_at_no_limit_is_taken_the_short_way(connect: Connect) 
     q.insert_many(range(1, 5), JobTypes=["T"])
     q.insert_many(range(11, 15), JobTypes=["U"], CPUTime=5000)
     q.running_limit("JobTypes", "T", 3)
-    assert deal(q, 8) == [True] * 2
+    deal_valid(q, 8)
     known(q, Site="S")
     alone = []
     for wanted in [5000] * 4 + [500] * 3:
@@ -381,7 +381,7 @@ def test_a_batch_takes_jobs_that_count_at_no_limit_together(connect: Connect) ->
     q.insert_many(range(1, 5), JobTypes=["T"])
     q.insert_many(range(11, 15), JobTypes=["U"], CPUTime=5000)
     q.running_limit("JobTypes", "T", 1)
-    assert deal(q, 8) == [True] * 2
+    deal_valid(q, 8)
     for number, taken, alone in ((3, 3, 0), (3, 2, 3)):  # then one alone, T, and one that gets nothing
         with q.connection.transaction():
             before = calls_of(q, "take_alone")
