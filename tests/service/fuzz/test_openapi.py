@@ -37,7 +37,7 @@ SCHEMA = schemathesis.openapi.from_dict(openapi.document())
 MODES = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 # Operations by their names, and how many examples of each are enough.
 GROUPS = {
-    "agents": ("match|report|finish|release|token", 10),
+    "agents": ("match|report|finish|exchange|release|token", 10),
     "submitters": ("insert|cancel|hold|resume|retry", 10),
     "viewers": ("job|job_events|why_.*|obstacles|what_if|kept_what_if|live|ready|metrics|openapi", 6),
     "quarantines": ("set_quarantine|lift_quarantine", 10),
