@@ -121,7 +121,7 @@ grant execute on function
   taskqueue.recompute_shares, taskqueue.rebuild_matching, taskqueue.forget_ended, taskqueue.match_jobs_with_seed,
   taskqueue.set_settings, taskqueue.require_settings, taskqueue.set_platform_compatibility, taskqueue.set_attributes,
   taskqueue.set_error_classes, taskqueue.set_retry_rules, taskqueue.guard, taskqueue.mark_guarded,
-  taskqueue.set_quarantine, taskqueue.lift_quarantine, taskqueue.maintain, taskqueue.setups_due,
+  taskqueue.set_quarantine, taskqueue.lift_quarantine, taskqueue.maintain, taskqueue.setups_due, taskqueue.guard_due,
   taskqueue.find_reasons, taskqueue.summarize_waiting
   to broker_operator;
 
@@ -143,7 +143,7 @@ grant execute on function
   lifecycle.watch_timeouts, lifecycle.fast_rebroker, lifecycle.forget_ended, lifecycle.maintain, lifecycle.retry_jobs,
   lifecycle.retry_task, lifecycle.set_settings, lifecycle.set_timeout, lifecycle.remove_timeout, lifecycle.lead,
   lifecycle.stand_down, lifecycle.forget_loop, lifecycle.give_back, lifecycle.watch_step, lifecycle.setups,
-  lifecycle.setups_due,
+  lifecycle.setups_due, lifecycle.summarize_due,
   lifecycle.make_partitions
   to broker_operator;
 grant execute on function lifecycle.cancel_jobs to broker_submitter, broker_operator;

@@ -32,6 +32,9 @@ _ROUNDS = (  # with nothing due
     ("a full round of maintain", "maintain", False),
     ("a round of the watchdog", "watchdog", True),
     ("a full round of the watchdog", "watchdog", False),
+    ("the first round of the guard", "guard", True),
+    ("a round of the guard", "guard", True),
+    ("a round of summarize", "summarize", True),
 )
 
 Pair = tuple[str, str]  # owner and group of a TaskQueue

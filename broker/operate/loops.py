@@ -25,6 +25,7 @@ Report = list[dict[str, Any]]
 Figures = Mapping[str, Any]
 
 SELDOM = 60.0  # seconds between two full rounds of the watchdog and of maintenance
+_SUMMARIZING = 2.0  # seconds of a round of summarize
 _OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
 
 
@@ -144,7 +145,7 @@ class Round:
             self.errors[setup, step] = one_line(error)
 
 
-def _column(connection: Connection, query: LiteralString, arguments: Sequence[Any]) -> list[str]:
+def _column(connection: Connection, query: LiteralString, arguments: Sequence[Any] = ()) -> list[str]:
     return [text for (text,) in connection.execute(query, arguments).fetchall()]
 
 
@@ -201,7 +202,8 @@ def _watchdog(work: Round) -> None:
 
 
 def _guard(work: Round) -> None:
-    for setup in work.setups(simulated=True):
+    due = _column(work.connection, "select taskqueue.guard_due()")
+    for setup in work.setups(simulated=True, due=due):
         with work.trying(setup):
             for row in guard(work.connection, setup):
                 node = f"{row['kind']} {row['name']}" + (f" at {row['site']}" if row["kind"] != "site" else "")
@@ -209,7 +211,11 @@ def _guard(work: Round) -> None:
 
 
 def _summarize(work: Round) -> None:
-    for setup in work.setups(simulated=True):
+    due = _column(work.connection, "select lifecycle.summarize_due()")
+    until = time.monotonic() + _SUMMARIZING
+    for setup in work.setups(simulated=True, due=due):
+        if time.monotonic() > until:  # the next round begins with the others, which were counted longer ago
+            return
         with work.trying(setup):
             summarize(work.connection, setup)
 

@@ -25,8 +25,9 @@ ROLES = Roles("broker_")
 ALL = {
     "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
     "brokerage.remove_rule", "brokerage.set_profile", "brokerage.set_rule",
-    "lifecycle.make_partitions", "lifecycle.setups_due", "lifecycle.stand_down",
-    "resource.set_config_everywhere", "taskqueue.refresh_statistics", "taskqueue.setups_due", "workload.fold_counts",
+    "lifecycle.make_partitions", "lifecycle.setups_due", "lifecycle.stand_down", "lifecycle.summarize_due",
+    "resource.set_config_everywhere", "taskqueue.guard_due", "taskqueue.refresh_statistics", "taskqueue.setups_due",
+    "workload.fold_counts",
 }  # fmt: skip
 ANY = {
     "brokerage.plan_steps", "brokerage.profile_name", "brokerage.rules_of",

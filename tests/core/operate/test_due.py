@@ -178,6 +178,70 @@ def test_a_setup_is_due_as_long_as_pilots_of_yesterday_count(
     assert due(two) == set()
 
 
+def _guarded(q: Calls) -> set[str]:
+    """A round of the guard in the setups where it is due, and where it is due then."""
+    for (setup,) in q.rows("select taskqueue.guard_due()"):
+        q.rows("select * from taskqueue.guard(%s)", setup)
+        q.rows("select taskqueue.mark_guarded(%s)", setup)
+    return {setup for (setup,) in q.rows("select taskqueue.guard_due()")}
+
+
+@pytest.mark.slow
+def test_the_guard_is_due_while_jobs_run_and_just_after_they_ended(two: Calls) -> None:
+    assert _guarded(two) == set()
+    match = two.take(Site="A", HostName="wn1", CPUTime=1000)
+    assert _guarded(two) == {"default"}
+    two.call("finish_job", match.job_id, match.attempt, "failed")
+    settle(two)
+    assert _guarded(two) == {"default"}
+    assert two.value("select count(*) from taskqueue.health where setup = 'default'") > 0
+    _old(two, "ended", "ended_at", "5 minutes")
+    assert _guarded(two) == set()
+    _old(two, "guard_mark", "read_at", "2 minutes")
+    assert {setup for (setup,) in two.rows("select taskqueue.guard_due()")} == {"default", "beside"}
+    assert _guarded(two) == set()
+
+
+@pytest.mark.slow
+def test_the_guard_is_due_for_quarantines_and_until_it_is_off(two: Calls) -> None:
+    two.match(Site="A", CPUTime=1)
+    assert _guarded(two) == set()
+    two.call("set_quarantine", "site", "A", None, "down")
+    assert _guarded(two) == {"default"}
+    assert two.value("select bool_and(guarded) from taskqueue.parsed_description where setup = 'default'")
+    two.settings(guard="off")
+    two.call("lift_quarantine", "site", "A", None)
+    assert _guarded(two) == set()
+    assert two.value("select count(*) from taskqueue.parsed_description where guarded") == 0
+    assert two.value("select count(*) from taskqueue.guard_mark where setup = 'default'") == 0
+
+
+@pytest.mark.slow
+def test_waiting_jobs_are_counted_where_jobs_wait_or_waited(db: Connection) -> None:
+    q, idle = Calls(db), Calls(db, "idle")
+
+    def counted() -> set[str]:
+        for (setup,) in q.rows("select lifecycle.summarize_due()"):
+            for call in ("taskqueue.find_reasons", "brokerage.find_reasons", "taskqueue.summarize_waiting"):
+                q.rows(f"select {call}(%s)", setup)
+        q.connection.execute("update taskqueue.summary set due_at = now()")
+        return {setup for (setup,) in q.rows("select lifecycle.summarize_due()")}
+
+    for one in (q, idle):
+        one.settings(share_delay="0 s")
+    assert counted() == set()
+    q.insert(1)
+    assert counted() == {"default"}
+    q.take()
+    settle(q)
+    while counted():
+        settle(q)
+    assert q.value("select count(*) from taskqueue.waiting_summary where setup = 'default'") == 0
+    q.connection.execute("update taskqueue.summary set counted_at = now() - interval '5 minutes'")
+    assert {setup for (setup,) in q.rows("select lifecycle.summarize_due()")} == {"default", "idle"}
+    assert counted() == set()
+
+
 @pytest.mark.slow
 def test_an_insertion_and_a_match_make_only_their_setup_due(two: Calls) -> None:
     two.insert(1000, **group("g1"))

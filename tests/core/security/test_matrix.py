@@ -73,7 +73,7 @@ OPERATOR = (
     taskqueue: delete_queue_if_empty delete_empty_queues set_task_queue_enabled hold resume set_limit clear_limit
         set_group set_cpu_buckets recompute_shares rebuild_matching forget_ended match_jobs_with_seed set_settings
         require_settings set_platform_compatibility set_attributes set_error_classes set_retry_rules maintain
-        setups_due find_reasons guard mark_guarded set_quarantine lift_quarantine
+        setups_due guard_due find_reasons guard mark_guarded set_quarantine lift_quarantine
         summarize_waiting remove_setup dump_configuration dump_task_queues dump_leases load_task_queues load_leases
         require_task_payloads refuse_submitted_ids
     history: sample
@@ -87,7 +87,7 @@ OPERATOR = (
     cluster: place unplace
     lifecycle: activate cancel_task expire_leases measure_shares watch_timeouts fast_rebroker forget_ended
         maintain retry_jobs retry_task set_settings set_timeout remove_timeout lead stand_down forget_loop give_back
-        make_partitions watch watch_step setups setups_due
+        make_partitions watch watch_step setups setups_due summarize_due
 """)
 )
 MAY_CALL = {
