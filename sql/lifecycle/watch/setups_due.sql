@@ -4,7 +4,7 @@
 -- the planner believes that each setup holds the whole table (baseline of taskqueue). The order is random, so that no
 -- setup is always the last.
 create or replace function lifecycle.setups_due(p_often boolean default false) returns setof text
-language sql stable security definer set search_path = lifecycle, pg_temp set jit = off set enable_seqscan = off
+language sql volatile security definer set search_path = lifecycle, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$
   select t.setup
     from resource.setup_time t

@@ -2,7 +2,7 @@
 -- were decided. A setup without both is counted every four minutes, since a count of five minutes ago is out of date
 -- (history.freshness). The setup whose count is the oldest comes first, so that a round may end at any time.
 create or replace function lifecycle.summarize_due() returns setof text
-language sql stable security definer set search_path = lifecycle, pg_temp set jit = off set enable_seqscan = off
+language sql volatile security definer set search_path = lifecycle, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$
   select t.setup
     from resource.setup_time t

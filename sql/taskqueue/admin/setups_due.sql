@@ -5,7 +5,7 @@
 -- its mark is asked for; once a minute a setup with clauses is always due. The order is random, so that no setup is
 -- always the last.
 create or replace function taskqueue.setups_due(p_often boolean default false) returns setof text
-language plpgsql stable security definer set search_path = taskqueue, pg_temp set jit = off set enable_seqscan = off
+language plpgsql security definer set search_path = taskqueue, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$
 begin
   perform resource.require_primary();  -- a standby does not have the resources seen

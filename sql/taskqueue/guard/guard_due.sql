@@ -1,7 +1,7 @@
 -- GUARD.md. The questions are those of taskqueue.setups_due. An end without a lease or an ended job before
 -- it is that of a job that was matched and given back between two rounds; it is counted within a minute.
 create or replace function taskqueue.guard_due() returns setof text
-language sql stable security definer set search_path = taskqueue, pg_temp set jit = off set enable_seqscan = off
+language sql volatile security definer set search_path = taskqueue, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$
   select t.setup
     from resource.setup_time t

@@ -53,6 +53,7 @@ NOT_TRIED = {
         remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics
         set_config_everywhere""",
     "volatile for its draws, writes nothing": "replay",
+    "volatile, so that a front asks all shards; writes nothing": "setups_due guard_due summarize_due",
     "of tokens, by tests/core/security/test_credentials.py": """
         set_credential clear_credential make_token revoke_tokens make_secret revoke_secret""",
     "of sessions, by tests/core/security/test_sessions.py": "make_ticket revoke_sessions",
