@@ -3,7 +3,7 @@
 -- Such a function takes the facts ($1 to $3) and the key of the rules by which its caller decides ($4). It gives
 -- nothing for another key, since a run may have read its rules before the profile was changed. The lock lets a change
 -- wait for another change of the same profile, so that the functions have the rules of both.
-create or replace function brokerage.compile_profile(p_profile text, p_anew boolean) returns void
+create or replace function brokerage.compile_profile(p_profile text, p_all boolean) returns void
 language plpgsql as $$
 declare
   v_rules brokerage.profile_rule[];
@@ -27,7 +27,7 @@ begin
                       'declare v_turns refcursor; begin if $4 = %L then open v_turns no scroll for ',
                       '; end if; return v_turns; end')) q(query, result, head, tail)
        cross join lateral (select brokerage.compiled_query(q.query, v_algorithm, p_profile) as name) n
-       where p_anew or not exists (select from pg_proc p
+       where p_all or not exists (select from pg_proc p
                                     where p.oid = to_regproc(n.name) and strpos(p.prosrc, v_key) > 0)
     loop
       execute format('create or replace function %s(brokerage.facts_by_subject, brokerage.task_facts[], '
@@ -40,5 +40,5 @@ exception when sqlstate 'PB001' or sqlstate 'PB002' then
 end $$;
 
 comment on function brokerage.compile_profile(text, boolean) is
-  'Makes the functions that keep the queries of a profile, all of them (anew) or those of changed rules. A profile '
+  'Makes the functions that keep the queries of a profile, those of changed rules or (p_all) all of them. A profile '
   'that cannot be composed gets none.';

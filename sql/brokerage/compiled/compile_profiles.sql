@@ -1,5 +1,5 @@
--- An upgrade makes the functions of all profiles anew, since it may change how a query is composed. Each change of a
--- profile makes those of the profiles that are based on it.
+-- An upgrade makes the functions of all profiles again, since a release may compose queries in another way. Each change
+-- of a profile makes those of the profiles that are based on it.
 create or replace function brokerage.compile_profiles(p_profile text default null) returns void
 language plpgsql as $$
 declare
@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function brokerage.compile_profiles(text) is
-  'Makes the functions that keep the queries of a profile and of those based on it (null: all profiles, anew), and '
-  'drops the functions of removed profiles.';
+  'Makes the functions that keep the queries of a profile and of those based on it (null: all functions of all '
+  'profiles), and drops the functions of removed profiles.';

@@ -116,7 +116,7 @@ def test_rules_that_differ_from_the_function_decide_nevertheless(tracked: Db) ->
     assert decided(tracked, run)
 
 
-UNTRUSTED = {  # what a function of the rule does for the query, the kind of rule, and the algorithm
+UNTRUSTED = {  # part of a rule -> kind of the rule, algorithm
     "rule": ("row rule", "production_job"),
     "terms": ("weight", "production_job"),
     "factor": ("weight", "production_job"),

@@ -141,12 +141,21 @@ class Story:
 
 
 def kill_postmaster(work: Field) -> None:
-    """kill -9 the whole server."""
+    """kill -9 the postmaster; its processes end by themselves, as soon as they wait for something."""
     pid = embedded.status(work.home).pid
     assert pid
+    processes = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     os.kill(pid, signal.SIGKILL)
-    while postmaster.running_pid(work.home / "cluster"):
+    while postmaster.running_pid(work.home / "cluster") or any(map(_works, processes)):
         time.sleep(0.01)
+
+
+def _works(pid: int) -> bool:
+    """Whether a process has not ended; its parent may not have taken note of its end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def kill_server(work: Field) -> None:

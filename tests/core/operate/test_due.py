@@ -122,7 +122,7 @@ def _unused_description(q: Calls) -> None:
     _old(q, "parsed_description", "seen_at", "2 days")
 
 
-CAUSES: dict[str, tuple[str, Callable[[Calls], None]]] = {  # what happens -> the step that it needs
+CAUSES: dict[str, tuple[str, Callable[[Calls], None]]] = {  # event -> step that has work then
     "a retry is due": ("due retries", _hold_for_retry),
     "TaskQueues were left unposted": ("lists", _unposted),
     "resources asked": ("resources seen", _seen),

@@ -443,7 +443,7 @@ def test_readme_explains_each_scenario() -> None:
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
     tested = (
         "match batch many insert hot flat held fair nothing peer matcher brokerage panda tasks analysis "
-        "replay transitions guard packing tenants serve wait pages front move lost scale"
+        "replay transitions guard limits packing tenants serve wait pages front move lost scale"
     )
     assert set(SCENARIOS) == set(tested.split())
     assert all(scenario.title for scenario in SCENARIOS.values())
