@@ -211,13 +211,15 @@ def _guard(work: Round) -> None:
 
 
 def _summarize(work: Round) -> None:
-    due = _column(work.connection, "select lifecycle.summarize_due()")
     until = time.monotonic() + _SUMMARIZING
+    due = _column(work.connection, "select lifecycle.summarize_due()")
+    due.sort(key=lambda setup: work.memory.get(setup, 0.0))  # so that no setup waits for two turns of another
     for setup in work.setups(simulated=True, due=due):
-        if time.monotonic() > until:  # the next round begins with the others, which were counted longer ago
-            return
         with work.trying(setup):
             summarize(work.connection, setup)
+        work.memory[setup] = time.monotonic()
+        if work.memory[setup] > until:
+            return
 
 
 def _sample(work: Round) -> None:

@@ -1,6 +1,6 @@
 -- The questions are those of lifecycle.setups_due: whether jobs wait, or waited at the last count, and whether tasks
 -- were decided. A setup without both is counted every four minutes, since a count of five minutes ago is out of date
--- (history.freshness). The setup whose count is the oldest comes first, so that a round may end at any time.
+-- (history.freshness).
 create or replace function lifecycle.summarize_due() returns setof text
 language sql volatile security definer set search_path = lifecycle, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$

@@ -3,6 +3,7 @@ call goes on where it stopped."""
 
 import json
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from broker.operate import loops
 from tests.calls import Calls, Connection, group, requirements
 from tests.core.concurrency.racing import race_with_kills
 
@@ -240,6 +242,19 @@ def test_waiting_jobs_are_counted_where_jobs_wait_or_waited(db: Connection) -> N
     q.connection.execute("update taskqueue.summary set counted_at = now() - interval '5 minutes'")
     assert {setup for (setup,) in q.rows("select lifecycle.summarize_due()")} == {"default", "idle"}
     assert counted() == set()
+
+
+@pytest.mark.slow
+def test_rounds_of_summarize_without_time_serve_all_setups_in_turn(two: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setup whose count is not due yet stays the oldest, and must not come first in each round."""
+    served: list[str] = []
+    monkeypatch.setattr(loops, "_SUMMARIZING", -1.0)
+    monkeypatch.setattr(loops, "summarize", lambda _, setup: served.append(setup))
+    work = loops.Round(two.connection, "summarize", None, threading.Event(), lambda *_: None)
+    for _ in range(4):
+        loops.LOOPS["summarize"].round(work)
+    assert served[:2] == served[2:]
+    assert set(served) == {"default", "beside"}
 
 
 @pytest.mark.slow
