@@ -1,5 +1,5 @@
--- GUARD.md. The questions are those of taskqueue.setups_due. An end without a lease or an ended job before
--- it is that of a job that was matched and given back between two rounds; it is counted within a minute.
+-- GUARD.md. The questions have the form of those of taskqueue.setups_due. A job that was matched and given back between
+-- two rounds leaves neither a lease nor an ended job. Its end is counted within a minute.
 create or replace function taskqueue.guard_due() returns setof text
 language plpgsql security definer set search_path = taskqueue, pg_temp set jit = off set enable_seqscan = off
 set enable_material = off as $$

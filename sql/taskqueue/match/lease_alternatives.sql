@@ -1,5 +1,5 @@
--- DRAWING.md, Many agents at once: handles one resource of each request. Requests with a JobID follow those that are
--- drawn together (taskqueue.new_streams). A refused description is an error of its request alone.
+-- DRAWING.md, Many agents at once. The function handles one resource of each request. Requests with a JobID follow
+-- those that are drawn together (taskqueue.new_streams). A refused description is an error of its request alone.
 create or replace function taskqueue.lease_alternatives(
   p_setup text, p_identity resource.identity, p_requests taskqueue.match_request[], p_open int[], p_alternative int
 ) returns setof taskqueue.answer

@@ -16,4 +16,4 @@ language sql stable as $$
 $$;
 
 comment on function taskqueue.groups_to_recompute(taskqueue.setting, timestamptz) is
-  'Groups whose TaskQueues changed half a share_delay ago, those that wait longest first, in portions.';
+  'Groups whose TaskQueues changed at least half a share_delay ago, in portions; groups that wait longest come first.';

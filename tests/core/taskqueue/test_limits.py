@@ -270,7 +270,7 @@ def limited(q: Calls) -> dict[str, bool]:
 
 
 def test_definitions_know_whether_they_count_at_a_limit(q: Calls) -> None:
-    """Those that exist when a limit is set or cleared, and those that come later; at any site, until the last limit."""
+    """Definitions that exist when a limit is set or cleared, and later ones; at any site, until the last limit."""
     q.insert(1, JobTypes=["T"])
     q.insert(2, JobTypes=["U"])
     q.running_limit("JobTypes", "T", 1)
