@@ -1,8 +1,9 @@
 """Requests that arrive at the same time go to the database together. The first request of a group is sent at once.
-Requests that arrive before its answer wait for it, and are sent together; after a call for several, others
-have two milliseconds to join. So no request waits while the service is idle. If the oldest waiting request has waited
-for several seconds, further ones are refused at once: the service is overloaded, and a longer queue would only make all
-answers late.
+Requests that arrive before its answer wait for it, and are sent together. The more requests a call had, the longer the
+next call waits for others to join, up to 20 ms from the beginning of one call to the next: a call for four requests
+costs the database little more than one for a single request. So no request waits while the service is idle. If the
+oldest waiting request has waited for several seconds, further ones are refused at once: the service is overloaded, and
+a longer queue would only make all answers late.
 """
 
 import asyncio
@@ -16,7 +17,9 @@ Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-PAUSE = 0.002
+PAUSE = 0.002  # seconds between a call for several requests and the next call
+PACE = 0.006  # seconds between the beginnings of two calls, for each request of the first one
+LONGEST_PACE = 0.02
 PATIENCE = 5.0  # seconds
 _LATER = {"Retry-After": "5"}
 
@@ -74,8 +77,10 @@ class Collector(Generic[Key, Item, Answer]):
         return await future
 
     async def _serve(self, key: Key, group: _Group[Item, Answer]) -> None:
+        now = asyncio.get_running_loop().time
         while group.waiting:
             batch = self._taken(group)
+            next_at = now() + min(PACE * len(batch), LONGEST_PACE)
             self._note(len(batch))
             try:
                 answers = await self._send(key, [item for item, _, _ in batch])
@@ -89,7 +94,7 @@ class Collector(Generic[Key, Item, Answer]):
                 else:
                     future.set_result(answer)
             if len(batch) > 1 or group.waiting:
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(max(PAUSE, next_at - now()))
         del self._groups[key]
 
     def _taken(self, group: _Group[Item, Answer]) -> list[tuple[Item, "asyncio.Future[Answer]", float]]:

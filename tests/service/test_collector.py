@@ -122,3 +122,30 @@ async def test_new_items_are_refused_while_the_oldest_waits_too_long(monkeypatch
     await asyncio.sleep(0.01)
     calls.go_on.release()
     assert await collector.ask("group", 5) == "answer 5"
+
+
+@asynchronous
+async def test_others_have_longer_to_join_after_a_call_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector_module, "PACE", 0.1)
+    monkeypatch.setattr(collector_module, "LONGEST_PACE", 0.3)
+    calls, collector = _made(Bounds(100))
+    for _ in range(9):
+        calls.go_on.release()
+    began = asyncio.get_running_loop().time()
+    await asyncio.gather(*(collector.ask("group", number) for number in range(20, 30)))
+    first = asyncio.create_task(collector.ask("group", 30))
+    await asyncio.sleep(0.1)
+    await asyncio.gather(first, collector.ask("group", 31))
+    assert calls.batches == [list(range(20, 30)), [30, 31]]
+    assert 0.3 <= asyncio.get_running_loop().time() - began < 0.9
+
+
+@asynchronous
+async def test_requests_one_after_the_other_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector_module, "PACE", 60.0)
+    monkeypatch.setattr(collector_module, "LONGEST_PACE", 60.0)
+    calls, collector = _made(Bounds(100))
+    for number in range(20, 29):
+        calls.go_on.release()
+        async with asyncio.timeout(10):
+            assert await collector.ask("group", number) == f"answer {number}"
