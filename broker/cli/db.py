@@ -105,19 +105,6 @@ def current(as_json: Json = False) -> None:
         note(_INSTALL)
 
 
-@app.command()
-def schema(
-    write: Annotated[bool, typer.Option("--write", help="Write sql/*/tables.sql instead of printing them.")] = False,
-) -> None:
-    """Print the tables, types and sequences of a fresh install (for developers of pgbroker)."""
-    from broker.upgrade import schema as tables
-
-    if write:
-        tables.write(common.target().dsn)
-    else:
-        print("\n".join(tables.render(common.target().dsn).values()), end="")
-
-
 def _show_next(dsn: str, *, new: bool) -> None:
     """Print the next steps after an installation, and the grant that a login needs to operate."""
     import psycopg

@@ -3,7 +3,7 @@
 import psycopg
 
 from broker import database, reference
-from broker.upgrade.schema import fresh_install
+from broker.upgrade.fresh import fresh_install
 
 if __name__ == "__main__":
     with fresh_install(database.resolve().dsn) as (dsn, _), psycopg.connect(dsn) as connection:

@@ -45,9 +45,8 @@ EXPLAINED = {
     ),
     "PB007": Explained(
         "program and database differ",
-        "The program and the database are of different releases, the database is of a development state before the "
-        "first release, pgbroker is not installed in it, or the login has no role of pgbroker there. Only the program "
-        "raises this error.",
+        "The program and the database are of different releases, pgbroker is not installed in the database, or the "
+        "login has no role of pgbroker there. Only the program raises this error.",
         "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
     ),
     "PB008": Explained(

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import errors, sql
 
 from broker.upgrade.failure import UpgradeError
-from broker.upgrade.program import Earlier, Program, refuse_development_state
+from broker.upgrade.program import Earlier, Program
 from broker.upgrade.session import connect
 
 Cursor = psycopg.Cursor[Any]
@@ -60,7 +60,7 @@ def _role_prefix(cur: Cursor) -> str | None:
 def installed(cur: Cursor) -> Installed:
     """Read the installation of a database, as its owner.
 
-    Raises UpgradeError when the login may not read the tables, CompatibilityError for a development state.
+    Raises UpgradeError when the login may not read the tables.
     """
     prefix = _role_prefix(cur)
     if prefix is None:
@@ -68,7 +68,6 @@ def installed(cur: Cursor) -> Installed:
     try:
         row = cur.execute("select version_num from resource.alembic_version").fetchone()
         revision = row[0] if row else None
-        refuse_development_state(revision)
         query = "select release, server_major, kind from resource.installation"
         row = cur.execute(query).fetchone() if revision else None
     except errors.InsufficientPrivilege as error:
@@ -94,7 +93,6 @@ def state_of(dsn: str) -> Installed:
             except (errors.InsufficientPrivilege, errors.UndefinedFunction):
                 raise refusal from None
             revision, release = row or (None, None)
-            refuse_development_state(revision)
             return Installed(revision, release, _role_prefix(cur))
 
 

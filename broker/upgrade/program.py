@@ -10,9 +10,6 @@ import broker
 from broker.upgrade.failure import CompatibilityError, UpgradeError
 from broker.upgrade.source import package_folder, read_folder
 
-# Revisions of the development states before the first release. The baseline replaced them.
-_DEVELOPMENT = re.compile(r"00(0\d|10)")
-
 
 @dataclass(frozen=True)
 class Earlier:
@@ -76,10 +73,7 @@ class Program:
         return earlier
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:
-        """Refuse to work on an unknown database (CompatibilityError, PB007): one that a newer program upgraded, or one
-        of the development states before the first release.
-        """
-        refuse_development_state(revision)
+        """Refuse to work on a database that a newer program upgraded (CompatibilityError, PB007)."""
         unknown = revision is not None and revision not in self.chain
         if unknown or (release is not None and version(release) > version(self.release)):
             raise CompatibilityError(
@@ -90,17 +84,8 @@ class Program:
 
 
 def _install(release: str, carried: str) -> str:
-    return f"install the wheel of {release}, which carries {carried}: pip install pgbroker=={release}"
-
-
-def refuse_development_state(revision: str | None) -> None:
-    """Refuse a database of a development state before the first release (CompatibilityError, PB007)."""
-    if revision is not None and _DEVELOPMENT.fullmatch(revision):
-        raise CompatibilityError(
-            f"this database is of a development state before the first release (revision {revision}),"
-            " which cannot be upgraded",
-            "create another database for pgbroker; this one stays as it is",
-        )
+    wheel = f"pgbroker-{release}-py3-none-any.whl"
+    return f"install the wheel of {release}, which carries {carried}: pip install {wheel}, from the page of the release"
 
 
 def version(release: str) -> tuple[int, ...]:

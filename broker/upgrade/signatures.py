@@ -1,10 +1,11 @@
-"""The public interface of a database, on which other programs depend, as text. A release stores it in
-migrations/signatures/<version>.txt. The changelog must name a later change of a line.
+"""The public names of a database, on which other programs depend, as text, and what may become of them
+(broker/docs/reference/promises.md). A release stores them in migrations/signatures/<version>.txt, with those of the
+program (broker/reference/public.py). The changelog must name a later change of a line.
 """
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -29,6 +30,14 @@ select format('view %%s.%%s (%%s)', n.nspname, c.relname,
  where c.relkind = 'v'
    and exists (select from role where has_any_column_privilege(role_name, c.oid, 'select'))
 """
+# Metrics of the sampled figures, with their labels.
+_METRICS = """
+select format('metric %s (%s)', f.metric,
+              (select string_agg(l, ', ' order by l) from unnest(array_append(f.labels, 'setup')) l))
+  from history.figure f
+ order by 1
+"""
+_COMMA = re.compile(r", (?=(?:[^']*'[^']*')*[^']*$)(?![^(]*\))")  # neither in a text nor in parentheses
 _UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -36,6 +45,11 @@ def signatures(conn: psycopg.Connection[Any]) -> list[str]:
     """Return the signatures of an installed database, one per line, sorted. Sets the session's search_path."""
     conn.execute("set search_path = pg_catalog")
     return sorted(row[0] for row in conn.execute(_SIGNATURES.encode(), [list(SCHEMAS)]).fetchall())
+
+
+def metrics(conn: psycopg.Connection[Any]) -> list[str]:
+    """Return the metrics of the sampled figures of an installed database, one per line."""
+    return [row[0] for row in conn.execute(_METRICS.encode()).fetchall()]
 
 
 def of_last_release(migrations: Path) -> list[str] | None:
@@ -53,8 +67,53 @@ def unreleased(changelog: str) -> str:
 
 
 def unmentioned(before: list[str], now: list[str], changelog: str) -> list[str]:
-    """Return the functions and views that were added, removed or changed in their signature, and that Unreleased does
-    not name."""
-    names = {re.split(r"[ (]", line, maxsplit=2)[1] for line in {*before} ^ {*now}}
-    text = unreleased(changelog)
-    return sorted(name for name in names if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", text))
+    """Return the names that were added or removed, or whose line changed, and that the section Unreleased does not
+    mention."""
+    changed = {_parsed(line).name for line in {*before} ^ {*now}}
+    return sorted(name for name in changed if not _has(unreleased(changelog), name))
+
+
+def undeprecated(before: list[str], now: list[str], changelog: str) -> list[str]:
+    """Return the names that a caller of the last release can no longer use as before, although no released section
+    Deprecated of the changelog names them, nor Unreleased under Security."""
+    ours = unreleased(changelog)
+    allowed = _parts(changelog.replace(ours, ""), "Deprecated") + _parts(ours, "Security")
+    later = [_parsed(line) for line in now]
+    broken = {one.name for one in map(_parsed, before) if not any(_serves(other, one) for other in later)}
+    return sorted(name for name in broken if not _has(allowed, name))
+
+
+class _Public(NamedTuple):
+    """A public name. parts: arguments, columns, options, keys, fields or labels. result: of a function."""
+
+    kind: str
+    name: str
+    parts: list[str]
+    result: str
+
+
+def _parsed(line: str) -> _Public:
+    found = re.fullmatch(r"(\w+) ([^(]*?) ?\((.*?)\)( returns .*)?", line)
+    assert found is not None, line
+    parts = _COMMA.split(found[3]) if found[3] else []
+    return _Public(found[1], found[2], parts, found[4] or "")
+
+
+def _serves(now: _Public, before: _Public) -> bool:
+    """Whether a caller that knows a former name is served by a present one. Arguments keep their places, and a new one
+    has a default; other parts need only be there."""
+    if (now.kind, now.name, now.result) != (before.kind, before.name, before.result):
+        return False
+    if now.kind not in ("function", "procedure"):
+        return {*before.parts} <= {*now.parts}
+    former, present = ([part.partition(" DEFAULT ") for part in one.parts] for one in (before, now))
+    kept = all(old[0] == new[0] and (new[1] or not old[1]) for old, new in zip(former, present, strict=False))
+    return kept and len(present) >= len(former) and all(part[1] for part in present[len(former) :])
+
+
+def _parts(text: str, heading: str) -> str:
+    return "\n".join(re.findall(rf"^### {heading}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
+
+
+def _has(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", text) is not None

@@ -14,8 +14,6 @@ SCHEMAS = (
     "resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor", "history", "alert", "cluster",
 )  # fmt: skip
 KINDS = ("function", "procedure", "view", "trigger")
-# Generated files for readers, with the tables that migrations/ makes in each schema (broker.upgrade.schema).
-TABLES = tuple(f"{schema}/tables.sql" for schema in SCHEMAS)
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,9 @@ def package_folder(name: str) -> Path:
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Read a sql/ folder: path below it -> text, roles.sql included, tables.sql left out."""
+    """Read a sql/ folder: path below it -> text, roles.sql included."""
     files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
-    return {path: text for path, text in sorted(files.items()) if path not in TABLES}
+    return dict(sorted(files.items()))
 
 
 def parse_files(files: Mapping[str, str]) -> list[SqlObject]:

@@ -22,7 +22,7 @@ TREE = """
     cluster move, cluster place, cluster status, config, config get, config set, config unset, credential,
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,
     credential secret, credential sessions, credential set, credential token, db, db check, db current,
-    db downgrade, db schema, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,
+    db downgrade, db upgrade, decisions, demo, demo brokerage, demo instances, doctor, down, dsn,
     dump, evaluate, explain, failures, group, group list, group set, history, hold, identity, identity grant,
     identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, kit, leases,

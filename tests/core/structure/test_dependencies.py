@@ -35,7 +35,7 @@ def objects() -> dict[str, tuple[str, str]]:
     """Functions and views of sql/: name to whether it is a function or a view, and its text."""
     found = {}
     for path in SQL.rglob("*.sql"):
-        if path.parent != SQL and path.name != "tables.sql":
+        if path.parent != SQL:
             text = path.read_text(encoding="utf-8")
             kind = "view" if re.search(r"^create (?:or replace )?view\b", text, re.MULTILINE) else "function"
             found[f"{path.relative_to(SQL).parts[0]}.{re.sub(r'__[0-9]+$', '', path.stem)}"] = kind, text
@@ -45,7 +45,7 @@ def objects() -> dict[str, tuple[str, str]]:
 def tables() -> set[str]:
     """Tables, types and sequences of all schemas."""
     made = re.compile(r"^(?:create (?:unlogged )?(?:table|type|sequence)|comment on table) (\w+\.\w+)", re.MULTILINE)
-    files = [*(SQL.parent / "migrations" / "baseline").glob("*.sql"), *SQL.glob("*/tables.sql")]
+    files = (SQL.parent / "migrations" / "baseline").glob("*.sql")
     return {name for path in files for name in made.findall(path.read_text(encoding="utf-8"))}
 
 

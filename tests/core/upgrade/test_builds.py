@@ -1,6 +1,5 @@
 """The release as it is: a fresh install passes its check, is removed and made again, is backed up and restored."""
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -8,11 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.errors import BrokerError
 from broker.server import binaries
 from broker.server.binaries import Installation
-from broker.upgrade import Program, check, downgrade, schema, upgrade
-from broker.upgrade.program import chain
+from broker.upgrade import Program, check, downgrade, upgrade
 from broker.upgrade.revisions import comments
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import SCHEMAS
@@ -66,23 +63,6 @@ def test_a_check_names_a_changed_partition_by_list(dsn: str, statement: str, asp
     assert ("table taskqueue.task_queue_tag", aspect) in {
         (difference.item, difference.aspect) for difference in check(dsn).differences
     }
-
-
-@pytest.mark.slow
-def test_tables_sql_is_current(server_dsn: str) -> None:
-    with psycopg.connect(server_dsn) as conn:
-        major = conn.info.server_version // 10000
-    if major != schema.MAJOR:
-        if os.environ.get("BROKER_TEST_DSN") or os.environ.get("BROKER_TEST_SERVER"):
-            pytest.skip(f"tables.sql is written by PostgreSQL {schema.MAJOR}, this server is {major}")
-        raise BrokerError(f"the embedded server is PostgreSQL {major}: pin schema.MAJOR to it and write tables.sql")
-    files = schema.render(server_dsn)
-    if len(chain(Program().migrations)) > 1:
-        assert files == schema.current(), "stale: run `broker db schema --write`"
-    else:
-        assert schema.current() == {}, "the baseline is what the tables are: no second text of them"
-    # Writing the file again gives the same text.
-    assert files == schema.render(server_dsn)
 
 
 @pytest.mark.slow
