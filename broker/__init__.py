@@ -4,3 +4,6 @@ Resources, tasks and jobs are rows; every decision is a query; Python calls them
 """
 
 __version__ = "0.1.0"
+
+INSTALL = "pip install '.[{}]', in the folder that you cloned"
+"""How an extra is installed. A test compares the pages with it (RELEASE.md, A package index)."""

@@ -15,6 +15,11 @@ import pytest
 
 from broker.service import openapi
 from broker.service.endpoints import ENDPOINTS
+from broker.service.public import of_service
+from broker.upgrade import Program
+from broker.upgrade.signatures import metrics, of_last_release, undeprecated, unmentioned
+from tests.core.upgrade.small_release import ROOT
+from tests.core.upgrade.test_signatures import OF_SERVICE
 from tests.service.conftest import BASE, SETUP, WANTED, Db, Jobs, Running, Start, Token, bearer
 
 pytestmark = pytest.mark.own_database
@@ -28,6 +33,15 @@ def test_a_change_of_an_operation_is_seen_in_review() -> None:
     if os.environ.get("BROKER_TEST_WRITE"):
         ENDPOINTS_TEXT.write_text(summary, encoding="utf-8")
     assert ENDPOINTS_TEXT.read_text(encoding="utf-8") == summary, "BROKER_TEST_WRITE=1 writes the file"
+
+
+def test_the_changelog_names_changes_of_endpoints_objects_and_metrics(db: Db) -> None:
+    now = [*of_service(), *metrics(db)]
+    before = [line for line in of_last_release(Program().migrations) or now if line.startswith(OF_SERVICE)]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert len(now) > 100 and all(line.startswith(OF_SERVICE) for line in now)
+    assert unmentioned(before, now, changelog) == []
+    assert undeprecated(before, now, changelog) == []
 
 
 def test_the_openapi_description_has_every_endpoint_and_schema(service: Running) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from broker import INSTALL
 from broker.cli.shared import codes, output
 from broker.cli.shared.examples import example
 from broker.cli.shared.options import options
@@ -280,9 +281,7 @@ def require_packages(names: Sequence[str], extra: str) -> None:
     """Raise BrokerError if a package is missing that the commands of an extra need."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
-        raise BrokerError(
-            f"{', '.join(missing)}: not installed", f"pip install '.[{extra}]', in the folder that you cloned"
-        )
+        raise BrokerError(f"{', '.join(missing)}: not installed", INSTALL.format(extra))
 
 
 def pair(option: str, text: str, example: str) -> tuple[str, object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from broker import INSTALL
 from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import forget_placement, of_new_setup, ready
@@ -139,7 +140,7 @@ def conduct(
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):
-        console.print("no plots: pip install '.[plots]', in the folder that you cloned, draws them", markup=False)
+        console.print(f"no plots, which need matplotlib: {INSTALL.format('plots')}", markup=False)
     return found
 
 
