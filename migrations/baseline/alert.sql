@@ -1,4 +1,4 @@
--- The tables of the schema alert. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema alert as release 0.1.0 has them; revisions change them.
 
 create schema alert;
 comment on schema alert is 'Alerts: rules about figures, the alerts that fire, and their targets. Uses history.';

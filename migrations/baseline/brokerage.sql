@@ -1,5 +1,4 @@
--- The tables of the schema brokerage. They are edited in place until the first release; afterwards revisions change
--- them.
+-- The tables of the schema brokerage as release 0.1.0 has them; revisions change them.
 
 create schema brokerage;
 comment on schema brokerage is

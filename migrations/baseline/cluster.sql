@@ -1,4 +1,4 @@
--- The tables of the schema cluster. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema cluster as release 0.1.0 has them; revisions change them.
 
 create schema cluster;
 comment on schema cluster is 'Shards: which database has which setup. Only a front (broker cluster init) has rows.';

@@ -1,4 +1,4 @@
--- The tables of the schema history. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema history as release 0.1.0 has them; revisions change them.
 
 create schema history;
 comment on schema history is

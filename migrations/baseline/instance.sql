@@ -1,5 +1,5 @@
--- The tables of the schema instance. They are edited in place until the first release; afterwards revisions change
--- them. An instance stores the resources that its steps use, so that a constraint limits them at every change.
+-- The tables of the schema instance as release 0.1.0 has them; revisions change them. An instance stores the resources
+-- that its steps use, so that a constraint limits them at every change.
 
 create schema instance;
 comment on schema instance is 'Machines to rent, and steps packed onto them. Uses resource, workload, taskqueue.';

@@ -1,4 +1,4 @@
--- The tables of the schema lifecycle. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema lifecycle as release 0.1.0 has them; revisions change them.
 
 create schema lifecycle;
 comment on schema lifecycle is 'Expiry of leases, timeouts, rebrokerage. Uses workload, taskqueue, brokerage.';

@@ -1,6 +1,6 @@
--- The tables of the schema resource. They are edited in place until the first release; afterwards revisions change
--- them. The comment of a CHECK constraint states in words which values it allows: resource.refusal shows that text. All
--- values that real tasks and CRIC's exports may have are allowed, even odd ones: -1 in limits, any status of a queue.
+-- The tables of the schema resource as release 0.1.0 has them; revisions change them. The comment of a CHECK constraint
+-- states in words which values it allows: resource.refusal shows that text. All values that real tasks and CRIC's
+-- exports may have are allowed, even odd ones: -1 in limits, any status of a queue.
 
 comment on schema resource is
   'Queues, storages, links, slots, configuration, shares, groups; the installation. Uses no other schema.';

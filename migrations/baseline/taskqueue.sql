@@ -1,4 +1,4 @@
--- The tables of the schema taskqueue. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema taskqueue as release 0.1.0 has them; revisions change them.
 -- With `n_distinct = 1` the planner believes that every setup holds the whole table. Otherwise a setup that the
 -- statistics do not know looks as if it had one row, and an index by setup and job id looks as good as the one by
 -- TaskQueue: a match took 6 ms instead of 0.5 ms. The hot calls ask for generic plans (match_jobs.sql), which use this.

@@ -1,6 +1,6 @@
--- The tables of the schema workload. They are edited in place until the first release; afterwards revisions change
--- them. The comment of a CHECK constraint states in words which values it allows: resource.refusal shows that text. All
--- values of JEDI are allowed, even negative walltimes (JEDI reads them as preset) and negative disk counts (as none).
+-- The tables of the schema workload as release 0.1.0 has them; revisions change them. The comment of a CHECK constraint
+-- states in words which values it allows: resource.refusal shows that text. All values of JEDI are allowed, even
+-- negative walltimes (JEDI reads them as preset) and negative disk counts (as none).
 
 create schema workload;
 comment on schema workload is 'Tasks, datasets, replicas and jobs, their states, history and counts. Uses resource.';

@@ -1,7 +1,5 @@
-"""All tables as the first release has them: the files of migrations/baseline, one file per schema.
-
-Until the first release these files are edited in place. Afterwards they stay as they are, and a revision after this
-one changes a table.
+"""All tables as release 0.1.0 has them: the files of migrations/baseline, one file per schema. These files stay as they
+are, and a revision after this one changes a table.
 """
 
 from broker.upgrade.revisions import create_baseline, drop_baseline
