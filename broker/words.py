@@ -38,10 +38,12 @@ _UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d"), (float("inf
 
 
 def span(value: timedelta | float | None) -> str:
-    """A time in its largest unit: 90 s, 15 min, 36 h, 3 d."""
+    """A time in its largest unit: 2.5 s, 90 s, 15 min, 36 h, 3 d."""
     if value is None:
         return ""
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if abs(seconds) < 10 and seconds != round(seconds):
+        return f"{seconds:.2g} s"
     for (size, name), (following, _) in pairwise(_UNITS):
         if abs(seconds) < 2 * following:
             return f"{seconds / size:.0f} {name}"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from broker.cli.shared import output
+from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
 from broker.cli.shared.session import Setup, session, take_away
@@ -84,7 +84,8 @@ def set_credential(
             [setup, name, kind, issuer, subject, claim and claim_name, claim and value, group, owner, group_claim,
              owner_claim],
         )  # fmt: skip
-    text = f"tokens of {issuer} may be used in setup {setup} as {kind}: {name}"
+    which = "all tokens" if subject is claim is None else "tokens"
+    text = f"{which} of {issuer} may be used in setup {setup} as {kind}: {name}"
     report(text, as_json=as_json, setup=setup, name=name, kind=kind, issuer=issuer)
 
 
@@ -107,7 +108,7 @@ def token(
 ) -> None:
     """Make a token and print it; it cannot be shown again. Needs the role broker_operator."""
     query = "select token, expires_at from resource.make_token(%s, %s, %s, %s, %s, %s)"
-    _make(query, [setup, name, kind, valid, group, owner], as_json=as_json, setup=setup, name=name, kind=kind)
+    _make(query, [setup, name, kind, valid, group, owner], valid, as_json=as_json, setup=setup, name=name, kind=kind)
 
 
 @app.command()
@@ -133,7 +134,7 @@ def secret(
     The pilot exchanges stamp and secret for a short token. Needs the role broker_operator.
     """
     query = "select secret, expires_at from resource.make_secret(%s, %s, %s, %s, %s, %s)"
-    _make(query, [setup, stamp, uses, valid, group, owner], as_json=as_json, setup=setup, stamp=stamp, uses=uses)
+    _make(query, [setup, stamp, uses, valid, group, owner], valid, as_json=as_json, setup=setup, stamp=stamp, uses=uses)
 
 
 @app.command()
@@ -169,11 +170,12 @@ def log_out(
     _take_away("select resource.revoke_sessions(%s, %s) > 0", "session of", who, setup, as_json=as_json)
 
 
-def _make(query: str, arguments: list[object], *, as_json: bool, **said: object) -> None:
-    """Make a token or a secret, and print it."""
+def _make(query: str, arguments: list[object], valid: str, *, as_json: bool, **said: object) -> None:
+    """Make a token or a secret that is valid for a time, and print it."""
     from broker.operate.reading import rows_of
 
     with session() as connection:
+        listing.require_span(connection, "--for", valid)
         [made] = rows_of(connection, query, *arguments)
     report(str(next(iter(made.values()))), as_json=as_json, **said, **made)
 

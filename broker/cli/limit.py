@@ -50,6 +50,8 @@ def set_limit(
         row = connection.execute(SET_LIMIT.statement, given).fetchone()
     at = site if ce is None else f"{ce} of {site}"
     what = f"{limit} running" if kind == "running" else f"one match in {limit} s"
+    if kind != "running" and burst > 1:
+        what += f", {burst} at once after a pause"
     report(f"{attribute} {value} at {at}: {what}", as_json=as_json, setup=setup, limit_id=row[0] if row else None)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from broker.cli.shared import codes, output
+from broker.cli.shared import codes, listing, output
 from broker.cli.shared.common import Json, parameters_of_rules
 from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, session
@@ -55,6 +55,8 @@ def replay(
     if run is not None and newest is not None:
         raise BadRequest("--run and --newest are given", "leave out one of them")
     with session(setup) as connection:
+        for option, text in (("--since", since), ("--until", until)):
+            listing.require_span(connection, option, text)
         found = replayed(
             connection, setup, since=since if run is None and newest is None else None, until=until, run=run,
             newest=newest, profile=profile, changes=changes, without=without or [],

@@ -165,6 +165,7 @@ def psql(context: typer.Context) -> None:
         os.environ["PGPASSWORD"] = password  # not on the command line, where everybody on the machine could read it
     try:
         usual = ["-v", "SHOW_CONTEXT=never", "-P", "format=wrapped", "-P", "expanded=auto"]
-        os.execv(program, ["psql", "-d", connection, *usual, *context.args])
+        # by its whole name, since psql looks for itself in PATH otherwise
+        os.execv(program, [str(program), "-d", connection, *usual, *context.args])
     except OSError as error:
         raise BrokerError(f"cannot run {program}: {error.strerror}") from None

@@ -235,11 +235,18 @@ def _notify(work: Round) -> None:
             if changed := judge(work.connection, setup):
                 work.note(setup, "alerts", {"changed": changed})
             due += notify.take(work.connection, setup)
+    failing: dict[Any, str] = work.memory  # by setup and target, until a message gets through
     for message, error in notify.deliver(due, work.stopped):
         with work.trying(message.setup):
+            failing.pop((message.setup, message.target), None)
             if error is not None:
-                work.errors[message.setup, f"target {message.target}"] = error
+                failing[message.setup, message.target] = error
             notify.note(work.connection, message, error)
+    if failing:
+        unsent = set(work.connection.execute("select setup, target from alert.target_now where unsent > 0").fetchall())
+        for given_up in failing.keys() - unsent:
+            del failing[given_up]
+    work.errors |= {(setup, f"target {target}"): error for (setup, target), error in failing.items()}
 
 
 def _classify(work: Round) -> None:

@@ -158,6 +158,7 @@ def serve(
     if open_browser:
         is_local = not behind_proxy and is_loopback(host) and is_loopback(urlsplit(url or "").hostname or "")
         _require_openable(url, workers, everywhere=shown is None, is_local=is_local)
+    _require_free(host, port)
     settings = Settings(
         dsn=_dsn(setup, listens, reads=read is not None), read_dsn=_read_dsn(read), read_lag=read_lag,
         prepare=options.prepare, issuers=issuers, audience=audience, setup=setup, log_format=log_format,
@@ -225,9 +226,30 @@ def _place(bind: str) -> tuple[str, int]:
 
 def _free_port(host: str) -> int:
     """A port that is free now, for port 0."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as found:
-        found.bind((host, 0))
+    with _bound(host, 0) as found:
         return int(found.getsockname()[1])
+
+
+def _require_free(host: str, port: int) -> None:
+    """Refuse an address that another program has, before a token for the service is made and shown."""
+    from broker.errors import BrokerError
+
+    try:
+        _bound(host, port).close()
+    except OSError as error:
+        fault = f"cannot listen on {host}, port {port}: {error.strerror}"
+        raise BrokerError(fault, "name another address: --bind HOST:PORT") from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError:
+        found.close()
+        raise
+    return found
 
 
 def _issuer(url: str, option: str = "--issuer") -> str:

@@ -45,6 +45,8 @@ def run(
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)  # uvicorn stops gracefully, and then sends itself the signal again
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # a terminal that is closed; nohup ignores it
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     shared = tempfile.TemporaryDirectory(prefix="pgbroker-metrics-") if settings.workers > 1 else nullcontext()
     with shared as folder:
         if folder is not None:

@@ -57,11 +57,11 @@ class Program:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def stop(self) -> int:
-        """End it as systemd does, and return its exit code."""
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        """End it, by default as systemd does, and return its exit code."""
         if not self.stopped:
             self.stopped = True
-            self.process.send_signal(signal.SIGTERM)
+            self.process.send_signal(by)
             out, err = self.process.communicate()
             self.lines += [out or "", err]
         return self.process.returncode
@@ -314,7 +314,8 @@ def test_a_program_of_another_user_at_the_port_gets_no_ticket(home: Path, tmp_pa
             [*PROGRAM, "serve", "--open", "--bind", f"127.0.0.1:{port}"], env=kept | more, capture_output=True,
             text=True, timeout=120, check=False,
         )  # fmt: skip
-        assert done.returncode == 3 and "address already in use" in done.stderr.lower(), done.stderr
+        assert done.returncode == 1 and "address already in use" in done.stderr.lower(), done.stderr
+        assert "hint:  name another address: --bind HOST:PORT" in done.stderr
         assert "open file://" not in done.stderr
         query = "select count(*) from resource.login_ticket"
         counted = subprocess.run([*PROGRAM, "psql", "-Atc", query], env=kept | more, capture_output=True, text=True,
@@ -322,8 +323,9 @@ def test_a_program_of_another_user_at_the_port_gets_no_ticket(home: Path, tmp_pa
         assert counted.stdout == "0\n"
 
 
-def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path) -> None:
-    """The browser is a program that copies the file that it should show."""
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP], ids=["stopped", "terminal closed"])
+def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path, end: signal.Signals) -> None:
+    """The browser is a program that copies the file that it should show. The end removes the file."""
     shown = tmp_path / "shown.html"
     copy = tmp_path / "browser"
     copy.write_text(f'#!/bin/sh\nstat -c %a "${{1#file://}}" > {tmp_path}/mode\ncp "${{1#file://}}" {shown}.new\n'
@@ -342,7 +344,7 @@ def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_p
         assert shown_to(browser, shown).status_code == 303
         who = browser.get("/session").json()
         assert who["setups"] == [{"setup": "default", "kind": "operator"}]
-    assert program.stop() == 0
+    assert program.stop(end) == 0
     assert found[1] not in "".join(program.lines)
     assert list(tmp_path.glob("pgbroker-open-*")) == []
 

@@ -233,6 +233,19 @@ def beginning(connection: "Connection", setup: str, since: str) -> datetime:
     )
 
 
+def require_span(connection: "Connection", option: str, text: str | None) -> None:
+    """Refuse a text that is not a span of time (BadRequest)."""
+    import psycopg
+
+    from broker.errors import BadRequest
+
+    try:
+        with connection.transaction():
+            connection.execute("select %s::interval", [text])
+    except psycopg.DataError:
+        raise BadRequest(f"{option} {text} is not a span of time", "for example 90min, '2 hours' or '1 day'") from None
+
+
 def show(headings: Mapping[str, str], of: List, page: Page, now: datetime) -> None:
     """Print a page as a table, and say how to get the next page."""
     command = command_of(of)

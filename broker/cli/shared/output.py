@@ -374,8 +374,8 @@ def _plain(value: object) -> Any:
 
 def ago(at: datetime.datetime, now: datetime.datetime) -> str:
     """A moment as its distance from another: 3 min ago, in 2 h."""
-    seconds = (now - at).total_seconds()
-    if abs(seconds) < 1:
+    seconds = round((now - at).total_seconds())
+    if seconds == 0:
         return "now"
     return f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
 

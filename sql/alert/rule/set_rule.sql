@@ -5,6 +5,7 @@ declare
   v_column text;
   v_constraint text;
   v_row alert.rule;
+  v_near text;  -- a known rule, if this one is new
 begin
   perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
@@ -30,10 +31,13 @@ begin
 exception
   when check_violation or not_null_violation then
     get stacked diagnostics v_column = column_name, v_constraint = constraint_name;
+    v_near := (select resource.nearest_name(p_rule, array_agg(r.rule)) from alert.rule_in_force r
+                where r.setup = p_setup having bool_and(r.rule <> p_rule));
     raise exception 'rule % %', p_rule, resource.violation_of('alert.rule', v_column, v_constraint, sqlerrm)
       using errcode = 'PB001',
-            hint = 'A rule needs figure, summary, and above or below: {"figure": "jobs_waiting", "above": 100000, '
-                   '"summary": "{value} jobs wait"}.';
+            hint = coalesce('The rule nearest to it is ' || v_near || '. ', '')
+                   || 'A rule needs figure, summary, and above or below: {"figure": "jobs_waiting", "above": 100000, '
+                      '"summary": "{value} jobs wait"}.';
 end $$;
 
 comment on function alert.set_rule(text, text, jsonb) is

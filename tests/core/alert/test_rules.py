@@ -80,3 +80,13 @@ def test_wrong_rules_are_refused(alerts: Alerts, name: str, columns: dict[str, o
         alerts.q.value("select alert.set_rule(%s, %s, %s)", alerts.q.setup, name, json.dumps(columns))
     assert words in str(raised.value)
     assert alerts.q.rows("select from alert.rule") == []
+
+
+def test_the_nearest_rule_is_named_if_a_new_one_lacks_its_condition(alerts: Alerts) -> None:
+    for name, near in (
+        ("site_stoped", "The rule nearest to it is site_stopped. A rule needs"),
+        ("mine", "A rule needs"),
+    ):
+        with refused("PB001", "no figure") as raised, alerts.q.connection.transaction():
+            alerts.rule(name, lasting="1 hour")
+        assert str(raised.value.diag.message_hint).startswith(near)

@@ -30,7 +30,9 @@ def test_limits_are_set_listed_and_cleared(cli: Cli, q: Calls) -> None:
         cli("limit", "set", "running", "CERN", "OwnerGroup", "users", 100).out
         == "OwnerGroup users at CERN: 100 running\n"
     )
-    assert cli("limit", "set", "delay", "CERN", "JobType", "Merge", "2.5", "--ce", "ce1", "--burst", 10).code == 0
+    said = cli("limit", "set", "delay", "CERN", "JobType", "Merge", "2.5", "--ce", "ce1", "--burst", 10).out
+    assert said == "JobType Merge at ce1 of CERN: one match in 2.5 s, 10 at once after a pause\n"
+    assert "2.5 s" in cli("limits", "-o", "delay").out
     found = [(row["kind"], row["ceiling"], row["grid_ce"]) for row in cli("limits", "--json").json]
     assert found == [("running", 100, None), ("delay", None, "ce1")]
     assert [row["burst"] for row in cli("limits", "--json").json] == [None, 10]

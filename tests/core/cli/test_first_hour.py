@@ -99,7 +99,8 @@ def test_long_lists_in_an_explanation_leave_it_a_table_at_80_columns(cli: Cli, d
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(31 * 60 + 47.5, "32 min"), (26 * 3600, "26 h"), (86_400 * 2, "2 d"), (0, "0 s")]
+    ("seconds", "words"),
+    [(31 * 60 + 47.5, "32 min"), (26 * 3600, "26 h"), (86_400 * 2, "2 d"), (0, "0 s"), (2.5, "2.5 s"), (0.4, "0.4 s")],
 )
 def test_a_span_has_one_unit(seconds: float, words: str) -> None:
     assert span(seconds) == words

@@ -67,7 +67,7 @@ def test_replay_of_the_newest_runs_skips_runs_without_decisions(cli: Cli, decide
         (["--check", "--without", "memory"], "--check changes nothing"),
         (["--run", "1", "--newest", "1"], "--run and --newest are given"),
         (["--run", "99"], "run 99 is not in setup grid"),
-        (["--since", "yesterday week"], "yesterday week"),
+        (["--since", "yesterday week"], "--since yesterday week is not a span of time"),
         (["--profile", "panda2026"], "profile panda2026 is based on panda2026"),
     ],
 )

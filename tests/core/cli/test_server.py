@@ -58,6 +58,7 @@ def test_the_embedded_server_is_started_used_and_stopped_by_commands(broker: Bro
         with psycopg.connect(text) as connection:
             assert connection.execute("select current_database()").fetchone() == ("broker",)
     assert broker("psql", "-XAtc", "select 40 + 2").stdout == "42\n"
+    assert broker("psql", "-XAtc", "select 43", PATH="/nowhere").stdout == "43\n", "no other psql is needed"
     assert broker("psql", "-XAtc", "select count(*) from monitor.task_queue").stdout == "0\n"
     assert re.findall(r"^(?:expanded|format) +(\w+)", broker("psql", "-Xc", r"\pset").stdout, re.M) == [
         "auto",

@@ -1,7 +1,7 @@
 """Every function and procedure that a role may call, with valid, nearly valid and hostile arguments.
 
 A round of a thousand calls has a world of its own; its seed is its number. A finding names the round and the call, and
-`BROKER_TEST_FUZZ_ROUND=7` repeats that round alone. `BROKER_TEST_FUZZ=100000` makes 100,000 calls instead of 2,000.
+`BROKER_TEST_FUZZ_ROUND=7` repeats that round alone. `BROKER_TEST_FUZZ=100000` makes 100,000 calls instead of 1,000.
 """
 
 import os

@@ -143,6 +143,24 @@ def test_a_webhook_that_refuses_is_tried_again(q: Calls, hook: Hook, status: int
     assert outcome(q) == (True, None)
 
 
+def test_the_error_of_a_target_stays_until_a_message_gets_through(q: Calls, hook: Hook) -> None:
+    """Rounds in which nothing is due say nothing about a target."""
+    memory: dict[Any, Any] = {}
+    target(q, kind="webhook", address="http://127.0.0.1:1/hook")
+    [(key, text)] = a_round(q, memory).items()
+    assert key == (q.setup, "target chat") and "was not reached" in text
+    assert a_round(q, memory) == {key: text}
+    target(q, address=hook.url)
+    assert a_round(q, memory) == {key: text}, "it is not due yet"
+    q.connection.execute("update alert.notification set next_at = now()")
+    assert a_round(q, memory) == memory == {}
+
+
+def test_the_error_of_a_removed_target_ends(q: Calls) -> None:
+    memory: dict[Any, Any] = {(q.setup, "chat"): "was not reached"}
+    assert a_round(q, memory) == memory == {}
+
+
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/hook", "http://[::1/hook", "http://127.0.0.1:99999/hook"])
 def test_an_unreachable_webhook_is_an_error_of_its_target(q: Calls, address: str) -> None:
     target(q, kind="webhook", address=address)
@@ -385,8 +403,8 @@ def test_one_bad_address_ends_no_round_and_is_an_error_of_its_target(
     assert a_round(q) == {(q.setup, "target mails"): "the message could not be made: AttributeError"}
 
 
-def a_round(q: Calls) -> dict[tuple[str, str], str]:
+def a_round(q: Calls, memory: dict[Any, Any] | None = None) -> dict[tuple[str, str], str]:
     """One round of the loop notify; returns its errors by setup and step."""
-    work = Round(q.connection, "notify", None, threading.Event(), lambda *_: None)
+    work = Round(q.connection, "notify", None, threading.Event(), lambda *_: None, {} if memory is None else memory)
     LOOPS["notify"].round(work)
     return work.errors
