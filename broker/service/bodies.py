@@ -8,12 +8,13 @@ import json
 import math
 import re
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import inspect
 from starlette.requests import ClientDisconnect, Request
 
 from broker.service.problems import Problem
@@ -127,7 +128,7 @@ def decoded(body: bytes, kind: Any, where: str = "the body", number: Callable[[s
     try:
         value = _decoder(kind, number).decode(body)
     except msgspec.ValidationError as error:
-        raise _wrong(_plain(body), str(error), where) from None
+        raise _wrong(kind, _plain(body), str(error), where) from None
     except RecursionError:
         raise Problem(400, f"{where} is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -175,7 +176,7 @@ def converted(value: Any, kind: Any, where: str) -> Any:
     try:
         return msgspec.convert(value, kind, str_keys=True)
     except msgspec.ValidationError as error:
-        raise _wrong(value, str(error), where) from None
+        raise _wrong(kind, value, str(error), where) from None
 
 
 async def loose_entries(request: Request, limit: int, most: int) -> dict[str, Any]:
@@ -200,7 +201,7 @@ def require_plain(value: Any, where: str) -> None:
         require_plain(one, f"{where}[{number}]")
 
 
-def _wrong(value: Any, message: str, where: str) -> Problem:
+def _wrong(kind: Any, value: Any, message: str, where: str) -> Problem:
     """The refusal of a wrong key or value, which it names."""
     found = _PLACE.search(message)
     steps = [key or int(index) for key, index in _STEP.findall(found[1])] if found else []
@@ -218,4 +219,34 @@ def _wrong(value: Any, message: str, where: str) -> Problem:
     if value is not msgspec.UNSET:
         more["value"] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))[:100]
     words = f" (it is {more['value']})" if "value" in more else ""
+    if allowed := _allowed(kind, steps):
+        more["hint"] = f"Values are {', '.join(allowed)}."
     return Problem(422, f"{where}: {message}{words}", code="PB001", **more)
+
+
+def _allowed(kind: Any, steps: Sequence[str | int]) -> list[str]:
+    """The values of a type's literals at a place."""
+    found = list(_alternatives(inspect.type_info(kind)))
+    for step in steps:
+        found = [inner for one in found for inner in _inside(one, step)]
+    return [str(value) for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
+
+
+def _inside(kind: inspect.Type, step: str | int) -> Iterator[inspect.Type]:
+    """The types of a member or an element of values of a type."""
+    if isinstance(kind, inspect.StructType):
+        for member in kind.fields:
+            if member.encode_name == step:
+                yield from _alternatives(member.type)
+    elif isinstance(kind, inspect.ListType) and isinstance(step, int):
+        yield from _alternatives(kind.item_type)
+
+
+def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
+    if isinstance(kind, inspect.Metadata):
+        yield from _alternatives(kind.type)
+    elif isinstance(kind, inspect.UnionType):
+        for one in kind.types:
+            yield from _alternatives(one)
+    else:
+        yield kind

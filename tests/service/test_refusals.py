@@ -3,13 +3,16 @@
 import json
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import psycopg
 import pytest
 from psycopg_pool import PoolTimeout
 
-from broker.service.problems import of_error
+from broker.service import bodies
+from broker.service.models import NewQuarantine, Summary
+from broker.service.problems import Problem, of_error
 from tests.service.conftest import BASE, WANTED, Db, Jobs, Running, Start, Token, bearer
 from tests.service.issuer import Issuer
 
@@ -186,3 +189,21 @@ def test_a_fault_has_the_same_number_in_answer_and_log(
     assert "inner words" not in failed.text
     assert failed.json()["id"] in caplog.text
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "kind, wrong, values",
+    [
+        (Summary, {"grouping": [], "search": [{"parameter": "a", "operator": "is"}]}, "eq, gt, in, like"),
+        (list[NewQuarantine], [{"kind": "node", "name": "n1", "why": "x"}], "host"),
+        (NewQuarantine, {"kind": "node", "name": "n1", "why": "x"}, "host"),
+    ],
+)
+def test_the_allowed_words_are_named(kind: Any, wrong: Any, values: str) -> None:
+    with pytest.raises(Problem) as refused:
+        bodies.decoded(json.dumps(wrong).encode(), kind)
+    hint = refused.value.hint
+    assert hint is not None and hint.startswith("Values are ") and values in hint
+    with pytest.raises(Problem) as refused:
+        bodies.decoded(b'{"surplus": 1}', Summary)
+    assert refused.value.hint is None
