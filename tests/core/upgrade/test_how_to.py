@@ -94,7 +94,7 @@ def test_the_page_about_failover_works(server: Server, tmp_path: Path, warm: Pat
 
 @pytest.mark.slow
 def test_the_page_about_upgrades_works(server: Server, tmp_path: Path, warm: Path) -> None:
-    first, back = blocks("upgrade", "sh")
+    first, _of_a_machine, back = blocks("upgrade", "sh")
     done = run(first, server.dsn, tmp_path, warm)
     assert done.returncode == 0 and "the database is what the release says" in done.stdout, done.stderr
     dba, second = blocks("upgrade", "sql")
