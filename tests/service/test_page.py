@@ -1,6 +1,7 @@
 """The commands of the pages about the service are run as written, with a service that runs already."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -47,7 +48,9 @@ def printed(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Printed:
 
     def run(name: str) -> str:
         texts = [text for text in blocks(name) if "broker serve" not in text and "--tls-cert" not in text]
-        return run_blocks(texts, start().url, dsn, tmp_path, warm)
+        setups = re.findall(r"^broker serve --setup (\w+)$", "".join(blocks(name)), re.MULTILINE)
+        settings = {"setup": setups[0]} if setups else {}
+        return run_blocks(texts, start(**settings).url, dsn, tmp_path, warm)
 
     return run
 
