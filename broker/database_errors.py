@@ -18,7 +18,7 @@ _READ_ONLY = "25006"  # the server was the primary and is a standby now, or alwa
 
 def is_lost(error: psycopg.Error) -> bool:
     """Whether the server, or the shard behind a front, is gone or no longer accepts changes. Other errors of the same
-    class, such as a lock, a full disk or a cancelled statement, does not count.
+    class, such as a lock, a full disk or a cancelled statement, do not count.
     """
     if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
         return False

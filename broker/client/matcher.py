@@ -3,8 +3,9 @@
     with JobAgent("default") as agent:
         match = agent.match({"Site": "LCG.CERN.cern", "CPUTime": 86400, "Platform": "x86_64_v2-any"})
         if match:
-            ...start match.job_id...
-            if agent.report(match).action == "kill": ...
+            start(match.job_id)  # your program
+            if agent.report(match).action == "kill":
+                stop(match.job_id)
             agent.finish(match)
 
 The database decides (schema taskqueue, DRAWING.md); errors are those of broker.errors.
@@ -21,7 +22,9 @@ from broker.client.call import AsyncClient, Call, Client, Rows, jsonb, only
 from broker.errors import BrokerError, of_sqlstate
 
 Outcome = Literal["finished", "failed", "cancelled", "closed"]
+"""How a job ended."""
 Status = Literal["starting", "running", "holding", "transferring"]
+"""What a job does, in PanDA's words."""
 
 
 class RunError(TypedDict):
@@ -51,7 +54,9 @@ class Facts(TypedDict, total=False):
 
 
 Errors = Sequence[RunError]
+"""At most seven errors of a run, the most important one first."""
 FactsByJob = Mapping[int, Facts]
+"""The facts of each run, by job id."""
 _Run = tuple[Errors | None, Used | None, str | None]
 
 

@@ -3,12 +3,13 @@
 import ast
 import importlib
 import inspect
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from broker.reference.markdown import Page, bullets, code, escaped, item, page, section, wrapped
 
@@ -37,13 +38,37 @@ def pages() -> Iterator[Page]:
 
 
 def _module(module: ModuleType, shown: set[int]) -> str:
-    items: list[str] = []
+    items = list(_types(module))
     for name, value in _public(module):
         if id(value) not in shown:
             shown.add(id(value))
+            for base in _hidden_bases(name, value):
+                if id(base) not in shown:
+                    shown.add(id(base))
+                    items.append(item(base.__name__, _constructor(base.__name__, base), _text(base.__doc__)))
             items += _class(name, value) if inspect.isclass(value) else [_function(name, value)]
-    about = wrapped(_text(module.__doc__))
-    return section(3, module.__name__, about, bullets(items))
+    return section(3, module.__name__, _about(module.__doc__), bullets(items))
+
+
+def _types(module: ModuleType) -> Iterator[str]:
+    """The names that a module gives to types of arguments, such as `Status`, with what they stand for."""
+    body = ast.parse(inspect.getsource(module)).body
+    for node, after in itertools.zip_longest(body, body[1:]):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value) if not name.startswith("_"):
+                about = after.value.value if _is_text(after) else ""
+                yield item(name, f"{name} = {ast.unparse(value)}", _text(about)).removesuffix(": ")
+
+
+def _is_text(node: ast.stmt | None) -> TypeGuard[Any]:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _hidden_bases(name: str, value: Any) -> list[type]:
+    """The classes with arguments that a class takes over, and that its module keeps elsewhere; an asynchronous twin has
+    those of the synchronous class."""
+    bases = value.__mro__[1:] if inspect.isclass(value) and not name.startswith("Async") else ()
+    return [base for base in bases if base.__module__ == "broker.client.call"]
 
 
 def _public(module: ModuleType) -> list[tuple[str, Any]]:
@@ -139,13 +164,25 @@ def _arguments(function: Any) -> list[str]:
     return parts + ([f"**{ast.unparse(found.kwarg)}"] if found.kwarg else [])
 
 
+def _paragraphs(doc: str | None) -> list[str]:
+    return re.split(r"\n\s*\n", inspect.cleandoc(doc or "").strip("\n"))
+
+
+def _is_code(paragraph: str) -> bool:
+    return all(line.startswith("    ") for line in paragraph.split("\n"))
+
+
+def _about(doc: str | None) -> str:
+    """The docstring of a module, with its examples as blocks."""
+    return "\n\n".join(
+        f"```python\n{textwrap.dedent(part)}\n```" if _is_code(part) else wrapped(escaped(part))
+        for part in _paragraphs(doc)
+    )
+
+
 def _text(doc: str | None) -> str:
     """A docstring as one paragraph; indented lines are code."""
-    parts = []
-    for part in re.split(r"\n\s*\n", inspect.cleandoc(doc or "").strip("\n")):
-        lines = part.split("\n")
-        if all(line.startswith("    ") for line in lines):
-            parts.append(", ".join(code(line.strip()) for line in lines))
-        else:
-            parts.append(escaped(part))
-    return " ".join(parts)
+    return " ".join(
+        ", ".join(code(line.strip()) for line in part.split("\n")) if _is_code(part) else escaped(part)
+        for part in _paragraphs(doc)
+    )

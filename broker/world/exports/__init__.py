@@ -77,12 +77,12 @@ def load(
     is_whole: bool = True,
     force: bool = False,
 ) -> Imported:
-    """Load an export (a key of catalogue.EXPORTS) into a setup. A record that cannot be read is left out and named in
-    `lacking`, and its row of the last load stays; records that are no longer in the export are removed. tenant: the
-    Setup or the VO of DIRAC whose TaskQueues are loaded, or the VO of PanDA whose configuration is. is_whole: whether
-    the value is the whole export; of a part, nothing is removed. Nothing is loaded, with BadRequest, from a file of
-    another kind; of another format, naming the place; and if nothing was read, more than a tenth of the records cannot
-    be read, or more than a fifth would disappear (`force` loads these).
+    """Load an export (a key of broker.known_exports.EXPORTS) into a setup. A record that cannot be read is left out and
+    named in `lacking`, and its row of the last load stays; records that are no longer in the export are removed.
+    tenant: the Setup or the VO of DIRAC whose TaskQueues are loaded, or the VO of PanDA whose configuration is.
+    is_whole: whether the value is the whole export; of a part, nothing is removed. Nothing is loaded, with BadRequest,
+    from a file of another kind; of another format, naming the place; and if nothing was read, more than a tenth of the
+    records cannot be read, or more than a fifth would disappear (`force` loads these).
     """
     _require_kind(export, value)
     if export == "dirac":

@@ -155,3 +155,8 @@ def test_public_classes_and_methods_of_python_have_their_entries(db: Connection)
         assert f"`class {name}" in _item(text, name.lower())
     for name, _ in inspect.getmembers(client.JobAgent, inspect.isfunction):
         assert name.startswith("_") or f"`JobAgent.{name}(" in _item(text, f"jobagent{name}")
+    assert "patience: seconds" in _item(text, "client")
+    assert "`Status = Literal['starting', " in _item(text, "status")
+    assert _item(text, "where").endswith(": A function that describes the place of the n-th element of a stream.")
+    example = _entry(text, "broker.client.matcher").partition("```python\n")[2].partition("```")[0]
+    assert compile(example, "python.md", "exec")
