@@ -109,7 +109,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path) -> None:
     """The page's first blocks run with a test's folders in place of /etc, a stand-in for systemctl, and one account."""
     program("openssl")
-    for made in ("etc/systemd/system", "bin"):
+    for made in ("etc/systemd/system", "bin", "usr/9.6/bin", "usr/15/bin"):
         (tmp_path / made).mkdir(parents=True)
     for name in ("systemctl", "patronictl"):  # tests/cluster runs the real patronictl
         (tmp_path / "bin" / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/done\n')
@@ -118,14 +118,21 @@ def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path
     yml.write_text(of_this_machine(tmp_path, etcd))
     blocks = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
     install, start, wait, dsn = blocks[:4]  # tests/cluster runs the other blocks
-    edit = f"cp {yml} /etc/patroni/patroni.yml\n"  # the page describes this step in words
+    for name in ("server.pem", "server.key"):
+        (tmp_path / name).write_text("x")
+    edit = (
+        f"cp /etc/patroni/patroni.yml {tmp_path}/kit.yml; cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it
+    )
     script = "".join([install, edit, start, wait, dsn]).replace("/etc/", f"{tmp_path}/etc/").replace("-o postgres ", "")
+    script = script.replace("/usr/lib/postgresql/", f"{tmp_path}/usr/")
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{warm}:{BIN}:{os.environ['PATH']}"}
     bash(script.replace("PATH=/opt/pgbroker/bin:$PATH\n", ""), tmp_path, environment)
     folder = tmp_path / "etc" / "patroni"
     assert {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()} == {
-        "patroni.yml": 0o600, "patroni.env": 0o600,
+        "patroni.yml": 0o600, "patroni.env": 0o600, "server.pem": 0o600, "server.key": 0o600,
     }  # fmt: skip
+    installed = yaml.safe_load((tmp_path / "kit.yml").read_text())
+    assert installed["postgresql"]["bin_dir"] == f"{tmp_path}/usr/15/bin", "the newest"
     passwords = re.findall(r"^PATRONI_\w+_PASSWORD=(\w+)$", (folder / "patroni.env").read_text(), re.MULTILINE)
     assert len(set(passwords)) == 3 and all(len(one) == 48 for one in passwords)
     assert (tmp_path / "done").read_text().splitlines() == [
