@@ -19,7 +19,7 @@ def test_the_script_of_the_page_makes_the_files_ready_for_compose(tmp_path: Path
         (tmp_path / name).write_text("x")
     script, override = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
     environment = {**os.environ, "PATH": f"{warm}{os.pathsep}{os.environ['PATH']}"}
-    bash(script.replace("NAME=broker.example.org", "NAME=grid.example.net") + override, tmp_path, environment)
+    bash((script + override).replace("NAME=broker.example.org", "NAME=grid.example.net"), tmp_path, environment)
     folder = tmp_path / "kit" / "container"
     compose = yaml.safe_load((folder / "compose.yaml").read_text())
     assert compose["services"]["service"]["networks"]["default"]["aliases"] == ["grid.example.net"]
