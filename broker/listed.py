@@ -148,6 +148,13 @@ JOB_STATUSES = tuple(
     " failed cancelled closed held leased".split()
 )
 """The statuses that a job may have, as in workload.job_statuses, and the states in TaskQueues."""
+CHANGED = (
+    "CPU bucket", "TaskQueue", "alert rule", "alert target", "attribute", "compatible platform", "configuration",
+    "credential", "error class", "identity", "job", "limit", "limit of instances", "owner", "owner group",
+    "pilot secret", "profile", "quarantine", "retry rule", "rule", "session", "settings", "setup", "task", "ticket",
+    "timeout", "token", "trial",
+)  # fmt: skip
+"""The kinds of objects whose changes are noted, as the callers of resource.note_change name them."""
 REASONS = ("misconfigured", "too_large", "held", "unknown", "limited", "no_resource_seen", "overtaken", "waiting")
 """The reasons why jobs wait in TaskQueues, as in taskqueue.reason_of."""
 _ALGORITHMS = ("production_task", "production_job", "analysis_job")
@@ -404,7 +411,8 @@ LISTS: Mapping[str, List] = {
             " cancelled jobs.",
             "change_id at object name before after role_name subject",
             {
-                "of": Filter("object", "Only changes of this kind of object, such as limit, settings or job."),
+                "of": Filter("object", "Only changes of this kind of object, such as limit, settings or job.",
+                             values=CHANGED),
                 "name": Filter("name", "Only changes of objects with this name."),
                 "by": Filter("role_name subject", "Only changes by this role or caller.",
                              condition="(role_name = %s or subject = %s)"),

@@ -153,9 +153,8 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
 def _show_assigned(places: list[tuple[str, int]], what: str, place: str) -> None:
     """Bars of the places that got the most jobs or tasks."""
     some = f", the {_QUEUES} with most of them" if len(places) > _QUEUES else ""
-    of = "nuclei" if place == "nucleus" and len(places) != 1 else None
-    to = f"{len(places):,} {of}" if of else counted(len(places), place)
-    output.bars(f"Assigned: {counted(sum(number for _, number in places), what)} to {to}{some}", places[:_QUEUES])
+    total = counted(sum(number for _, number in places), what)
+    output.bars(f"Assigned: {total} to {counted(len(places), place)}{some}", places[:_QUEUES])
 
 
 def _barred(rows: Sequence[Sequence[Any]], place: int) -> list[list[object]]:

@@ -36,6 +36,7 @@ def settings(
         query = "select schema, name, value, meaning from monitor.setting where setup = %s order by schema, name"
         with connection.transaction():
             before = {(row["schema"], row["name"]): row["value"] for row in rows_of(connection, query, setup)}
+            _require_known(wanted, [f"{schema}.{name}" for schema, name in before])
             for schema, values in wanted.items():
                 connection.execute(SET_SETTINGS[schema].statement, [setup, json_text(values)])
             rows = rows_of(connection, query, setup)
@@ -60,6 +61,21 @@ def settings(
 
 def _shown(value: str | None) -> str:
     return "null" if value is None else value
+
+
+def _require_known(wanted: dict[str, dict[str, object]], known: list[str]) -> None:
+    """Raise BadRequest for a name that no setting has. known: none for a setup that does not exist yet."""
+    from broker.errors import BadRequest
+
+    for schema, values in wanted.items():
+        for key in values:
+            name = f"{schema}.{key}"
+            if known and name not in known:
+                elsewhere = [other for other in known if other.endswith(f".{key}")]
+                near = elsewhere or get_close_matches(name, known, 1)
+                hint = f"the nearest is {near[0]}; " if near else ""
+                there = ", ".join(other for other in known if other.startswith(f"{schema}."))
+                raise BadRequest(f"setting {name} is not known", f"{hint}settings of {schema} are {there}")
 
 
 def _by_schema(changes: list[str]) -> dict[str, dict[str, object]]:

@@ -195,7 +195,7 @@ def dump(
     to_file = out is not None and str(out) != "-"
     # The dump is closed before its connection, whatever happens: it holds a transaction open.
     with (
-        session() as connection,
+        session(setup) as connection,
         closing(world.dump(connection, setup, with_leases=with_leases, on_row=count if to_file else None)) as pieces,
     ):
         first = next(pieces)  # a setup that holds nothing is refused before the file is touched

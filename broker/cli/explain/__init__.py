@@ -87,4 +87,5 @@ def _explained(what: list[str]) -> tuple[bool, int]:
             number = int(what[-1])
             if number < 2**63:
                 return is_task, number
-    raise typer.BadParameter(f"{' '.join(what)} is neither a job nor a task", param_hint="JOB | task ID")
+    fault = "has no number behind it" if what in (["task"], ["job"]) else "is neither a job nor a task"
+    raise typer.BadParameter(f"{' '.join(what)} {fault}", param_hint="JOB | task ID")

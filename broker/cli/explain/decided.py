@@ -45,11 +45,6 @@ def kind_of(decided: Mapping[str, object]) -> str:
     return "nucleus" if decided["algorithm"] == "production_task" else "queue"
 
 
-def places(kind: str, number: int) -> str:
-    """A number of queues or nuclei in words."""
-    return f"{number:,} nuclei" if kind == "nucleus" and number != 1 else counted(number, kind)
-
-
 def some(title: str, shown: Sequence[object], rows: Sequence[object]) -> str:
     """The title of a table that may have some of the rows only."""
     return title if len(shown) == len(rows) else f"{title}: {len(shown)} of {len(rows)} (--all)"
@@ -64,7 +59,7 @@ def _outcome(decided: Row, kind: str, now: datetime) -> str:
     if decided["status"] not in ("candidates", "pending"):
         return str(decided["status"])
     asked = decided["candidates"] + decided["rejected"]
-    words = [f"{decided['candidates']:,} of {places(kind, asked)} passed"]
+    words = [f"{decided['candidates']:,} of {counted(asked, kind)} passed"]
     if decided["nucleus"]:
         words.append(f"it went to {decided['nucleus']}")
     elif kind == "queue" and not decided["dry"]:

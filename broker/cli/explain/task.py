@@ -76,8 +76,7 @@ def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
     if rows and not found:
         names = sorted({name for row in rows for name in (row["queue"], _unified(row["queue"]) or row["queue"])})
         near = nearest_names(queue, names, 3, 0.5)
-        number = f"{len(rows)} nuclei" if kind == "nucleus" else counted(len(rows), "queue")
-        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {number}: --all"
+        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {counted(len(rows), kind)}: --all"
         raise NoSuchThing(f"{queue} is no {kind} of setup {setup}", hint, "PB004")
     return found
 
@@ -147,7 +146,7 @@ def _show_not_loaded(explained: Row) -> None:
 
 
 def _places(explained: Row, number: int) -> str:
-    return decided.places(decided.kind_of(explained), number)
+    return counted(number, decided.kind_of(explained))
 
 
 def _show_not_due(explained: Row) -> None:

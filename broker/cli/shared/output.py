@@ -235,13 +235,14 @@ class _Table:
         first, *others = places
         parts: list[RenderableType] = [Text(self.title, style="bold")]
         for row in self.cells:
-            parts.append(Text.assemble((f"{self.columns[first]} ", "cyan"), (row[first], "bold")))
+            values = [text.rstrip() for text in row]  # a moment has blanks, so that its column keeps its width
+            parts.append(Text.assemble((f"{self.columns[first]} ", "cyan"), (values[first], "bold")))
             pairs = Text(overflow="fold")
             for place in others:
-                if row[place]:
+                if values[place]:
                     pairs.append("; " if pairs else "")
                     pairs.append(f"{self.columns[place]} ", "cyan")
-                    pairs.append(row[place])
+                    pairs.append(values[place])
             if pairs:
                 parts.append(Padding(pairs, (0, 0, 0, 2)))
         return Group(*parts)
@@ -320,8 +321,11 @@ def say(*lines: str) -> None:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things in words: 1 job, 2,000 jobs."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    """A number of things in words: 1 job, 2,000 jobs, 3 nuclei."""
+    return f"{number:,} {thing if number == 1 else _PLURALS.get(thing) or f'{thing}s'}"
+
+
+_PLURALS = {"nucleus": "nuclei"}
 
 
 def few(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@ right line stands below a wrong one."""
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -141,6 +142,22 @@ def test_empty_columns_are_left_out_first(terminal: None, capsys: pytest.Capture
     output.table("Jobs", ["job", "queue", "owner", "site"], [(1, "q" * 45, None, "s" * 20)], drop=["site"])
     shown = plain(capsys.readouterr().out)
     assert "s" * 20 in shown and "not shown here: owner (" in shown
+
+
+def test_moments_in_blocks_are_not_padded(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
+    from broker.cli.shared import output
+
+    now = datetime.now(UTC)
+    output.table("Jobs", ["at", "since", "why"], [(now, now - timedelta(seconds=1), "w" * 80)], now=now)
+    shown = [line.rstrip() for line in plain(capsys.readouterr().out).splitlines()]
+    assert shown[:2] == ["Jobs", "at now"] and shown[2].startswith("  since 1 s ago; why")
+
+
+def test_numbers_of_places_are_in_the_right_number() -> None:
+    from broker.cli.shared.output import counted
+
+    words = [counted(number, thing) for thing in ("nucleus", "queue") for number in (0, 1, 2)]
+    assert words == ["0 nuclei", "1 nucleus", "2 nuclei", "0 queues", "1 queue", "2 queues"]
 
 
 def test_headings_name_columns_and_a_wrong_name_has_the_nearest(cli: Cli, db: Connection) -> None:

@@ -43,6 +43,8 @@ def test_changes_are_listed_for_operators_and_not_for_viewers(cli: Cli, db: Conn
     assert cli("changes", "--of", "job", "--json").json == [job]
     assert cli("changes", "--by", job["role_name"], "--limit", 1, "--json").json == [group]
     assert cli("changes", "--by", "nobody", "--json").json == []
+    assert cli("changes", "--of", "alert rule", "--json").json == []
+    cli("changes", "--of", "alert").refuses("--of is alert, which is none of: CPU bucket, TaskQueue, ", "the nearest")
     as_role("broker_viewer")
     assert "[42501]" in cli("changes").err
 

@@ -47,7 +47,9 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         ("resource.queue_size=7", "--set resource.queue_size=7: resource has no settings"),
         ("taskqeue.queue_size=7", "the nearest is taskqueue; schemas are taskqueue, brokerage"),
         ("taskqueue.queue_size", "is not SCHEMA.NAME=VALUE"),
-        ("taskqueue.size=7", "setting size"),
+        ("taskqueue.size=7", "setting taskqueue.size is not known"),
+        ("brokerage.profle=mine", "the nearest is brokerage.profile; settings of brokerage are brokerage.assignments"),
+        ("brokerage.queue_size=7", "the nearest is taskqueue.queue_size; "),
         ("brokerage.profile=mine", 'invalid value "mine" for setting profile'),
     ],
 )

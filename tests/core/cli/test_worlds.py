@@ -259,7 +259,8 @@ def test_a_dump_counts_all_its_sections(cli: Cli, tmp_path: Path) -> None:
 def test_a_refused_dump_leaves_its_file_alone(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     file.write_text("kept")
-    assert cli("dump", "--setup", "nowhere", "-o", file).code == 1
+    cli("load", "-", "--setup", "somewhere", stdin=json.dumps({"queues": {"Q": {}}}))
+    cli("dump", "--setup", "nowhere", "-o", file).refuses("setup nowhere does not exist", "the nearest is somewhere")
     assert file.read_text() == "kept"
 
 

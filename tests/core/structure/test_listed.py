@@ -1,12 +1,14 @@
 """The catalogue of lists names existing views and columns, and uses its own names in every part."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 from broker import tables
-from broker.listed import LINKS, LISTS, OWN_JOBS, TASK_DECISIONS, List
+from broker.listed import CHANGED, LINKS, LISTS, OWN_JOBS, TASK_DECISIONS, List
+from tests.core.docs.pages import ROOT
 
 CATALOGUE = {**LISTS, "own jobs": OWN_JOBS, "task decisions": TASK_DECISIONS}
 
@@ -33,6 +35,13 @@ def test_a_list_uses_its_public_names(of: List) -> None:
     assert not set(used) - of.columns.keys()
     headings = [column.heading for column in of.columns.values()]
     assert len(set(headings)) == len(headings)
+
+
+def test_the_kinds_of_changes_are_those_that_the_code_notes() -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "sql").rglob("*.sql"))
+    noted = set(re.findall(r"execute function resource\.note_changes\('([^']+)'", code))
+    noted |= set(re.findall(r"resource\.note_change\(\s*[\w.]+, '([^']+)'", code))
+    assert noted | {"owner", "TaskQueue"} == set(CHANGED)  # set_held notes its kind: job, owner or TaskQueue
 
 
 def test_only_columns_can_be_links() -> None:

@@ -33,8 +33,7 @@ def show(run: "Run") -> None:
     if places:
         total = sum(row[f"{what}s"] for row in places)
         named = [f"{row[place]} {row[f'{what}s']:,}" for row in places[:_FIRST]]
-        to = f"{len(places):,} nuclei" if summary["nuclei"] else counted(len(places), "queue")
-        lines.append(f"{counted(total, what)} to {to}, most to {', '.join(named)}")
+        lines.append(f"{counted(total, what)} to {counted(len(places), place)}, most to {', '.join(named)}")
     pairs: Counter[str] = Counter()
     for row in summary["rejections"]:
         pairs[row["rule"]] += row["pairs"]
