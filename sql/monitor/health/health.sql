@@ -21,6 +21,16 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         select * from monitor.health_standby
         union all
+        -- a role that does not inherit, as that of the service, does not get the right from its groups
+        select 'rights', l.rolname, 'has no CONNECT', 'advice',
+               'this login has a role of pgbroker, and cannot connect to this database',
+               format('grant connect on database %I to %I', current_database(), l.rolname)
+          from pg_roles l
+         where l.rolcanlogin and not has_database_privilege(l.oid, current_database(), 'connect')
+           and exists (select from resource.installation_role h
+                         join pg_roles m on m.rolname = h.role_name
+                        where pg_has_role(l.oid, m.oid, 'member'))
+        union all
         -- least privilege: all other findings are visible without it
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
                'other users'' sessions show only process id and transactions, not their time, their state, '

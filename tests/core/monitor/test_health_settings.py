@@ -43,6 +43,24 @@ def test_a_setting_of_the_database_says_how_to_take_it_back(connect: Callable[..
     assert (found.verdict, found.remedy) == ("problem", f"alter database {database} reset synchronous_commit")
 
 
+def test_logins_that_may_not_connect_are_seen(rolled_back: Connection, health: Health) -> None:
+    """The right of a group does not reach a login that inherits nothing, such as broker_service."""
+    rolled_back.execute("create role test_heir login in role broker_agent")
+    rolled_back.execute("create role test_no_heir login noinherit in role broker_agent")
+    rolled_back.execute("create role test_group in role broker_agent; create role test_stranger login")
+    logins = ("test_heir", "test_no_heir", "test_group", "test_stranger")
+    assert not health().keys() & {*logins}
+    database = rolled_back.info.dbname
+    rolled_back.execute(f'revoke connect on database "{database}" from public'.encode())
+    assert health().keys() & {*logins} == {"test_heir", "test_no_heir"}
+    rolled_back.execute(f'grant connect on database "{database}" to broker_agent'.encode())
+    found = health()
+    assert found.keys() & {*logins} == {"test_no_heir"}
+    assert (found["test_no_heir"].verdict, found["test_no_heir"].value) == ("advice", "has no CONNECT")
+    rolled_back.execute(str(found["test_no_heir"].remedy).encode())
+    assert not health().keys() & {*logins}
+
+
 def test_settings_of_roles_that_use_pgbroker_are_seen(rolled_back: Connection, health: Health) -> None:
     rolled_back.execute('create role "a pilot" in role broker_agent; create role test_stranger')
     for role in ('"a pilot"', "test_stranger"):
