@@ -38,13 +38,17 @@ _UNITS = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d"), (float("inf
 
 
 def span(value: timedelta | float | None) -> str:
-    """A time in its largest unit: 2.5 s, 90 s, 15 min, 36 h, 3 d."""
+    """A time in its largest unit: 90 s, 15 min, 36 h, 3 d."""
     if value is None:
         return ""
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    if abs(seconds) < 10 and seconds != round(seconds):
-        return f"{seconds:.2g} s"
     for (size, name), (following, _) in pairwise(_UNITS):
         if abs(seconds) < 2 * following:
             return f"{seconds / size:.0f} {name}"
     raise AssertionError
+
+
+def length(value: timedelta) -> str:
+    """A length of time that somebody set or that was measured, such as a delay: 2.5 s, and from 10 s on as a span."""
+    seconds = value.total_seconds()
+    return f"{seconds:.2g} s" if abs(seconds) < 10 and seconds != round(seconds) else span(value)

@@ -24,7 +24,7 @@ from broker.errors import BrokerError, of_sqlstate
 Outcome = Literal["finished", "failed", "cancelled", "closed"]
 """How a job ended."""
 Status = Literal["starting", "running", "holding", "transferring"]
-"""What a job does, in PanDA's words."""
+"""The status that an agent reports of its job, in PanDA's words."""
 
 
 class RunError(TypedDict):

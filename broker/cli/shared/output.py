@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.cli.shared.options import options
 from broker.visible import visible
-from broker.words import span
+from broker.words import length, span
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -394,7 +394,7 @@ def _cell(value: object, now: datetime.datetime | None = None) -> str:
     if isinstance(value, datetime.datetime):
         return moment(value) if now is None or options.wide else ago(value, now).ljust(len("20 min ago"))
     if isinstance(value, datetime.timedelta):
-        return str(value) if options.wide else span(value)
+        return str(value) if options.wide else length(value)
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(_cell(item) for item in value)
     if isinstance(value, dict):

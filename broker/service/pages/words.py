@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from broker.visible import visible
-from broker.words import BADGES, REASONS, span
+from broker.words import BADGES, REASONS, length, span
 
 _AT_END = 17  # characters of a name at the end of a line of a chart
 _LABELS = {"owner_group": "group", "gshare": "share", "grid_ce": "CE"}
@@ -97,7 +97,7 @@ def shown(value: Any) -> str:
     if isinstance(value, datetime):
         return moment(value)
     if isinstance(value, timedelta):
-        return span(value)
+        return length(value)
     if isinstance(value, msgspec.Raw):
         value = msgspec.json.decode(value)
     if isinstance(value, Mapping):
