@@ -78,7 +78,7 @@ change = Table(
     Column("at", TIMESTAMP(timezone=True), comment="Time of the change."),
     Column("role_name", Text, comment="Database role that made the change."),
     Column("subject", Text, comment="Subject that called through the service; null = a login."),
-    Column("object", Text, comment="Kind of the changed object: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible platform, settings, timeout, configuration, profile, rule, trial, limit of instances, identity, setup, credential, pilot secret, token, ticket or session."),
+    Column("object", Text, comment="Kind of the changed object: CPU bucket, TaskQueue, alert rule, alert target, attribute, compatible platform, configuration, credential, error class, identity, job, limit, limit of instances, owner, owner group, pilot secret, profile, quarantine, retry rule, rule, session, settings, setup, task, ticket, timeout, token or trial."),
     Column("name", Text, comment="Name of the object; the first one of several jobs."),
     Column("before", JSONB, comment="Values before the change, without hashes; an update has the columns that changed. Null if the object is new."),
     Column("after", JSONB, comment="Values after the change, in the same form; null = the object was removed."),

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ import pytest
 import typer.main
 from typer import testing
 
+from broker.cli.lists import COMMANDS
 from broker.cli.program import app
 from broker.cli.shared.options import Options, options
+from broker.reference.commands import tree
+from broker.reference.public import json_keys
 
 # Typer builds the tree of all commands for each call, which takes three quarters of a call within a process.
 testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
@@ -38,13 +41,19 @@ class Printed:
         assert self.code == code and all(text in self.err for text in texts), (self.code, self.err)
 
 
+PROMISED = json_keys()
+OF_LISTS = {f"broker {name}" for name in COMMANDS}
+GROUPS = {" ".join(one.name.split()[:2]) for one in tree()}
 Cli = Callable[..., Printed]
 AsRole = Callable[[str], None]
 
 
 def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:
     """Run a command line in this process; the result holds exit_code, stdout, stderr and exception."""
-    return testing.CliRunner().invoke(app, words, input=stdin)
+    done = testing.CliRunner().invoke(app, words, input=stdin)
+    if "--json" in words and done.exit_code == 0:
+        require_promised_keys(words, json.loads(done.stdout))
+    return done
 
 
 def as_new(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,6 +74,33 @@ def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
         return Printed(done.stdout, done.stderr, done.exit_code)
 
     return run
+
+
+def require_promised_keys(words: Sequence[str], printed: Any) -> None:
+    """Fail if the JSON of a command has other keys than broker/reference/json_keys.txt promises."""
+    begin = next(place for place, word in enumerate(words) if f"broker {word}" in GROUPS)
+    names = [" ".join(["broker", *words[begin : begin + length]]) for length in (2, 1)]
+    command = next((name for name in names if name in PROMISED or name in OF_LISTS), names[1])
+    promised = PROMISED.get(command, [])
+    if "*" in promised or command in OF_LISTS:
+        return
+    for place, found in _keys_of(printed):
+        here = [key for key in promised if key.rpartition(".")[0] == place]
+        always, there = {key for key in here if not key.endswith("?")}, {key.removesuffix("?") for key in here}
+        assert always <= found <= there, f"{command}: {sorted(found ^ always)}, see broker/reference/json_keys.txt"
+
+
+def _keys_of(value: Any, place: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Each object, or object in a list, with its place and its keys."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _keys_of(one, place)
+    elif isinstance(value, dict):
+        prefix = f"{place}." if place else ""
+        yield place, {f"{prefix}{key}" for key in value}
+        for key, one in value.items():
+            if isinstance(one, list):
+                yield from _keys_of(one, f"{prefix}{key}")
 
 
 def run_in_shell(command: str, dsn: str) -> subprocess.CompletedProcess[str]:

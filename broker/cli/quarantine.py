@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from broker.acts import LIFT_QUARANTINE, SET_QUARANTINE
+from broker.cli.agent import note_unknown_sites
 from broker.cli.lists import COMMANDS, command
 from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
@@ -48,6 +49,8 @@ def set_quarantine(
     with session() as connection:
         connection.execute(SET_QUARANTINE.statement, [setup, kind, _site(kind, name, site), name, why])
         queues = [queue for (queue,) in connection.execute(_QUEUES, [setup, _site(kind, name, site)]).fetchall()]
+    if site or kind == "site":
+        note_unknown_sites(setup, {"Site": _site(kind, name, site)}, [])
     if queues:
         output.note(f"pilots of PanDA name their queue as the site: {', '.join(queues)}")
     report(f"{_named(kind, name, site)} is quarantined", as_json=as_json, setup=setup, quarantined=name)

@@ -57,9 +57,12 @@ _QUARANTINES = """
      order by state is not null desc, refused desc, site collate "C" limit 100
 """
 _FIRST = """
-    select task_queue_id as "TaskQueue", owner_group as group, cpu_time as "CPU s", job_id as job, inserted_at as since
+    select task_queue_id, owner_group, cpu_time, job_id, inserted_at
       from monitor.first_job where setup = %s order by inserted_at, job_id limit %s
 """
+_HEADINGS = {
+    "task_queue_id": "TaskQueue", "owner_group": "group", "cpu_time": "CPU s", "job_id": "job", "inserted_at": "since"
+}  # fmt: skip
 # Every match writes a lease: the server's own count of them costs nothing, and covers all setups.
 _MATCHES = "select n_tup_ins as leases from pg_stat_all_tables where relid = 'taskqueue.lease'::regclass"
 
@@ -140,7 +143,7 @@ def _show(found: Row) -> None:
     sites = found["sites"][: max(3, console.height - _LINES - len(head) - wrapped)]
     _table("Sites", sites, found, drop=("reached", "starting"))
     _table("Shares", found["shares"], found)
-    _table("Waits longest", found["longest"], found, drop=("CPU s",))
+    _table("Waits longest", found["longest"], found, drop=("CPU s",), headings=_HEADINGS)
 
 
 def _loops(rows: list[Row]) -> str:
@@ -165,6 +168,9 @@ def _quarantined(row: Row) -> str:
     return f"{site}{f' {number:,}' if number else ''}{state}"
 
 
-def _table(title: str, rows: list[Row], found: Row, drop: tuple[str, ...] = ()) -> None:
+def _table(
+    title: str, rows: list[Row], found: Row, drop: tuple[str, ...] = (), headings: dict[str, str] | None = None
+) -> None:
     cells = [list(row.values()) for row in rows]
-    output.table(title, list(rows[0]) if rows else [], cells, drop=drop, now=found["now"], plain=True)
+    columns = [(headings or {}).get(name, name) for name in rows[0]] if rows else []
+    output.table(title, columns, cells, drop=drop, now=found["now"], plain=True)

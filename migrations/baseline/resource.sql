@@ -182,9 +182,9 @@ create table resource.change (
   at        timestamptz not null default clock_timestamp(),  --: Time of the change.
   role_name text not null,  --: Database role that made the change.
   subject   text,  --: Subject that called through the service; null = a login.
-  --: Kind of the changed object: job, task, TaskQueue, owner, limit, owner group, CPU bucket, compatible platform,
-  --: settings, timeout, configuration, profile, rule, trial, limit of instances, identity, setup, credential, pilot
-  --: secret, token, ticket or session.
+  --: Kind of the changed object: CPU bucket, TaskQueue, alert rule, alert target, attribute, compatible platform,
+  --: configuration, credential, error class, identity, job, limit, limit of instances, owner, owner group, pilot
+  --: secret, profile, quarantine, retry rule, rule, session, settings, setup, task, ticket, timeout, token or trial.
   object    text not null,
   name      text not null,  --: Name of the object; the first one of several jobs.
   --: Values before the change, without hashes; an update has the columns that changed. Null if the object is new.

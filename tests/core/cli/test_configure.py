@@ -65,6 +65,7 @@ def test_quarantines_are_set_listed_and_lifted(cli: Cli, q: Calls) -> None:
     world.load(q.connection, [{"queues": {name: {"panda_site": "P"} for name in ("Q", "R")}}])
     assert "name their queue as the site: Q, R" in cli("quarantine", "set", "site", "P", "why").err
     assert cli("quarantine", "set", "site", "Q", "why").err == ""
+    assert "names site QR now; the nearest is " in cli("quarantine", "set", "ce", "ce1", "why", "--site", "QR").err
 
 
 def test_groups_are_set_and_listed(cli: Cli, q: Calls) -> None:

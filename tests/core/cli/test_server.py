@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.commands import require_promised_keys
 from tests.throwaway import new_home
 
 Broker = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -33,13 +34,16 @@ def broker(program: list[str]) -> Iterator[Broker]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "BROKER_"))}
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             [*program, *arguments],
             env={**kept, "BROKER_HOME": str(home), **environment},
             capture_output=True,
             text=True,
             check=False,
         )
+        if "--json" in arguments and done.returncode == 0:
+            require_promised_keys(arguments, json.loads(done.stdout))
+        return done
 
     with new_home("home") as home:
         yield run
