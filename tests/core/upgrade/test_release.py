@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from broker.upgrade import Program
 from tests.core.upgrade.small_release import ROOT, SmallRelease, git, release_script
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with the files of this checkout, committed."""
+    """A repository with the files of this checkout, committed, as before the first release."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout of git")
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -26,6 +27,8 @@ def repository(tmp_path: Path) -> Path:
         if name and (ROOT / name).is_file():
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, made / name)
+    shutil.rmtree(made / "migrations" / "signatures", ignore_errors=True)
+    change(made / "CHANGELOG.md", "## [Unreleased]\n", "## [Unreleased]\n\n- A change.\n")
     git(made, "init", "--quiet")
     commit(made, "As it is")
     return made
@@ -74,7 +77,7 @@ def test_the_release_script_refuses_wrong_versions_and_states(repository: Path) 
         "migrations/baseline/monitor.sql was released with v0.1.0: restore it, and write a revision"
     ]
     shutil.copy(ROOT / "migrations" / "baseline" / "monitor.sql", repository / "migrations" / "baseline")
-    (repository / "migrations" / "versions" / "0002_new.py").write_text("")
+    (repository / "migrations" / "versions" / "9999_new.py").write_text("")
     change(repository / "CHANGELOG.md", "## [Unreleased]\n", "## [Unreleased]\n\n## [0.1.0] - 2027-01-01\n")
     commit(repository, "A new revision is fine, a changelog without a word is not")
     assert script.refusals(repository, "0.2.0") == ["the section Unreleased of CHANGELOG.md is empty"]
@@ -110,9 +113,9 @@ def test_two_releases_are_made_one_after_the_other(repository: Path) -> None:
     assert len((repository / "migrations" / "signatures" / "0.1.0.txt").read_text().splitlines()) > 100
     assert not [name for name in contents(repository, "0.1.0") if "/earlier/" in name]
 
-    (repository / "migrations" / "versions" / "0002_notes.py").write_text(
+    (repository / "migrations" / "versions" / "9999_notes.py").write_text(
         "from broker.upgrade.revisions import execute\n\n"
-        'revision = "0002_notes"\ndown_revision = "0001_baseline"\n\n\n'
+        f'revision = "9999_notes"\ndown_revision = "{Program().head}"\n\n\n'
         'def upgrade() -> None:\n    execute("create table monitor.note (note text)")\n\n\n'
         'def downgrade() -> None:\n    execute("drop table monitor.note")\n'
     )
