@@ -96,10 +96,7 @@ def upgrade(
             report = _report(release.release, was, release.head, changes, planned)
             if report.changed or was.release != release.release or suspect or not left or front:
                 _write_installation(cur, names, release.release)
-                if front or was.kind == FRONT:
-                    _lay_front(cur, names)
-                else:
-                    _compile_profiles(cur)
+                _finish_code(cur, names, front=front or was.kind == FRONT)
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
@@ -159,16 +156,18 @@ def downgrade(
             changes = installer.run(parse_files(earlier.files), earlier.release, set())
             planned = grants.apply(cur, grants.parse(earlier.files["roles.sql"]), names)
             _write_installation(cur, names, earlier.release)
-            _compile_profiles(cur)
+            _finish_code(cur, names, front=was.kind == FRONT)
             state.store(cur, before, left, state.read(cur, names))
             return _report(earlier.release, was, revision, changes, planned)
 
     return _timed(work, patience)
 
 
-def _compile_profiles(cur: Cursor) -> None:
-    """Make the functions that keep the queries of profiles, since their form belongs to the release."""
-    if cur.execute("select to_regproc('brokerage.compile_profiles')").fetchone() != (None,):
+def _finish_code(cur: Cursor, names: roles.Roles, *, front: bool) -> None:
+    """Make the code whose form belongs to the release: the calls of a front, else the queries of profiles."""
+    if front:
+        _lay_front(cur, names)
+    elif cur.execute("select to_regproc('brokerage.compile_profiles')").fetchone() != (None,):
         cur.execute("select from brokerage.compile_profiles()")
 
 

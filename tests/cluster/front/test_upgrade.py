@@ -1,15 +1,19 @@
 """Shards are upgraded one by one, and the front last, while agents work; a downgrade begins with the front."""
 
+import json
 import shutil
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from broker import __version__
 from broker.client import JobAgent, Submitter
 from broker.cluster import survey
 from broker.database import Target
-from broker.upgrade import Program, check, upgrade
+from broker.upgrade import Program, check, downgrade, upgrade
+from broker.upgrade.installed import installed
 from broker.upgrade.source import package_folder
 from tests.calls import requirements, resource
 from tests.cluster.front.conftest import Cluster, Placed
@@ -33,7 +37,11 @@ def _next_release(folder: Path) -> Program:
         if path.stem == VIEW:
             text = text.replace("select ", "select 'another release' as more, ", 1)
         path.write_text(text)
-    return Program(folder)
+    made = Program(folder, release="99.0.0", earlier_folder=folder.parent / "earlier")
+    made.earlier_folder.mkdir()
+    (made.earlier_folder / "sql").symlink_to(package_folder("sql"))
+    (made.earlier_folder / "release.json").write_text(json.dumps({"release": __version__, "revision": made.head}))
+    return made
 
 
 @pytest.mark.slow
@@ -66,12 +74,12 @@ def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
     for thread in threads:
         thread.start()
     now, later = Program(), _next_release(tmp_path / "sql")
+    upwards = (*cluster.shards.values(), cluster.front)
     try:
         for program in (later, now):
-            upwards = (*cluster.shards.values(), cluster.front)
             for dsn in upwards if program is later else reversed(upwards):
-                upgrade(dsn, program=program)
-            for dsn in (*cluster.shards.values(), cluster.front):
+                (upgrade if program is later else downgrade)(dsn, program=later)
+            for dsn in upwards:
                 assert check(dsn, program=program).differences == ()
             states = survey.states_of_shards(front, Target(cluster.front, "--dsn"), whole=True)
             found = survey.differences(front, states)
@@ -87,7 +95,10 @@ def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
         done.set()
         for thread in threads:
             thread.join(60)
-        for dsn in (*cluster.shards.values(), cluster.front):
-            upgrade(dsn, program=now)
+        for dsn in reversed(upwards):
+            with psycopg.connect(dsn) as connection:
+                behind = installed(connection.cursor()).release == later.release
+            if behind:
+                downgrade(dsn, program=later)
     assert wrong == []
     assert len(taken) == len(set(taken)) > 100
