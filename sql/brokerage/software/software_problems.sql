@@ -39,12 +39,12 @@ language sql stable rows 5000 as $$
                 when n.problems ? s.queue then n.problems ->> s.queue
                 when n.container is not null
                      and not (s.takes_any_container and not n.only_tags or n.contained ? s.queue)
-                  then brokerage.container_text(n.container, n.only_tags, s.containers)
+                  then '-cache: ' || brokerage.container_text(n.container, n.only_tags, s.containers)
                 when n.container is null and n.tag is not null and p_base_profile = 'documented'
                      and not (s.cvmfs && array['any', n.tag] and (s.takes_any_container or s.cmtconfigs && n.platforms)
                               or ('any' = any (s.containers) or n.base_platform is null) and n.released ? s.queue)
-                  then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform, n.base_platform,
-                                              s.cvmfs, s.containers)
+                  then '-cache: ' || brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform,
+                                                            n.base_platform, s.cvmfs, s.containers)
                 when n.container is null and n.tag is not null and p_base_profile <> 'documented'
                      and not case when s.cvmfs && array['any', n.tag]
                                     then s.takes_any_container
@@ -53,8 +53,9 @@ language sql stable rows 5000 as $$
                                   else not n.cvmfs_required
                                        and (n.analysis or n.base_platform is null or 'any' = any (s.containers))
                                        and n.released ? s.queue end
-                  then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform,
-                                              case when not n.analysis then n.base_platform end, s.cvmfs, s.containers)
+                  then '-cache: ' || brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform,
+                                                            case when not n.analysis then n.base_platform end,
+                                                            s.cvmfs, s.containers)
                 when n.platform_is_pattern and not s.cmtconfigs && n.platforms
                   then format('-regexpcmtconfig: %s matches none of the %s cmtconfigs', n.sw_platform,
                               cardinality(s.cmtconfigs))
@@ -69,5 +70,6 @@ $$;
 comment on function brokerage.software_problems(text, bigint[], text, boolean) is
   'The reason why the software or hardware of a queue does not meet a need, for each distinct need of the tasks '
   '(brokerage.software_key) and queue that fails. documented compares only queues with AUTO that publish software; '
-  'panda2026 compares all queues. A reason may begin with a criteria tag. The last argument says whether the tasks are '
+  'panda2026 compares all queues. A reason about container, release or platform begins with a criteria tag; one about '
+  'hardware, or a queue that publishes nothing, has none. The last argument says whether the tasks are '
   'analysis tasks; null means by the label of each task (user and panda are analysis).';

@@ -137,7 +137,7 @@ def test_a_pattern_fits_whole_texts(rows: Rows) -> None:
 
 # Releases (software-check.md, Release).
 def _release(problem: str) -> str:
-    return f"{PLATFORM} is not among the cmtconfigs and the containers have neither any nor /cvmfs, {problem}"
+    return f"-cache: {PLATFORM} is not among the cmtconfigs and the containers have neither any nor /cvmfs, {problem}"
 
 
 NO_TAG = f"no tag Athena 22.0.1 for {PLATFORM}"
@@ -148,8 +148,8 @@ RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
     ({"cvmfs": ["atlas"], "cmtconfigs": [PLATFORM]}, {"architecture": PLATFORM + "@centos7"}, None),
     ({"cvmfs": ["atlas"], "cmtconfigs": [PLATFORM]}, {"architecture": "x86_64-.*-opt"}, None),
     ({"cvmfs": ["atlas"], "cmtconfigs": ["x86_64-slc6-gcc8-opt"]}, {}, _release(NO_TAG)),
-    ({"cvmfs": ["nightlies"], "containers": ["any"]}, {}, f"cvmfs atlas is not among nightlies, {NO_TAG}"),
-    ({}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"cvmfs": ["nightlies"], "containers": ["any"]}, {}, f"-cache: cvmfs atlas is not among nightlies, {NO_TAG}"),
+    ({}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
     ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-.*-opt"}, None),
     ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-(slc6)-opt"},
      "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 0 cmtconfigs"),
@@ -159,21 +159,22 @@ RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
      "-regexpcmtconfig: x86_64-(centos7|slc6)-gcc8-opt matches none of the 0 cmtconfigs"),
     ({"tags": [TAG], "cmtconfigs": [PLATFORM]}, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
     ({"tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
-     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
+     "-cache: cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
     ({"tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"}, None),
-    ({"tags": [TAG | {"release": "22.0.2"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
-    ({"tags": [TAG | {"project": "AthSimulation"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
-    ({"tags": [TAG | {"project": None}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
-    ({"tags": [TAG | {"cmtconfig": "x86_64-slc6-gcc8-opt"}]}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
-    ({"tags": [TAG]}, {"architecture": None}, "cvmfs atlas is not among none, no tag Athena 22.0.1 for no platform"),
+    ({"tags": [TAG | {"release": "22.0.2"}]}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"project": "AthSimulation"}]}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"project": None}]}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG | {"cmtconfig": "x86_64-slc6-gcc8-opt"}]}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
+    ({"tags": [TAG]}, {"architecture": None},
+     "-cache: cvmfs atlas is not among none, no tag Athena 22.0.1 for no platform"),
     ({"tags": [TAG | {"release": None}]}, {"trans_home": "Athena"},
-     f"cvmfs atlas is not among none, no tag Athena for {PLATFORM}"),
+     f"-cache: cvmfs atlas is not among none, no tag Athena for {PLATFORM}"),
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "Athena-2022-01-31T2101"}, None),
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"}, None),
     ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3"},
-     "cvmfs nightlies is not among atlas"),
+     "-cache: cvmfs nightlies is not among atlas"),
     ({"cvmfs": ["atlas"], "containers": ["any"]}, {"trans_home": "AtlasProduction-rel_3-22.0.1"}, None),
-    ({"cmtconfigs": None, "containers": None, "cvmfs": None}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"cmtconfigs": None, "containers": None, "cvmfs": None}, {}, f"-cache: cvmfs atlas is not among none, {NO_TAG}"),
 ]  # fmt: skip
 
 
@@ -190,20 +191,20 @@ IMAGE_TAG = TAG | {"container_name": "/img/a", "sources": ["/cvmfs/a"]}
 CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | None]] = [
     ({"tags": [IMAGE_TAG]}, {}, True, None, None),
     ({"tags": [TAG | {"sources": ["/x", "/img/a"]}]}, {}, True, None, None),
-    ({"tags": [TAG | {"container_name": "/img"}], "containers": ["any"]}, {}, True, "container /img/a is in no tag",
-     "container /img/a is in no tag"),
+    ({"tags": [TAG | {"container_name": "/img"}], "containers": ["any"]}, {}, True,
+     "-cache: container /img/a is in no tag", "-cache: container /img/a is in no tag"),
     ({"containers": ["any"]}, {}, False, None, None),
     ({"containers": ["/cvmfs"]}, {}, False, None, None),
     ({"containers": ["/img"]}, {}, False, None, None),
     ({"containers": [""]}, {}, False, None, None),
-    ({"containers": ["/img/ab"]}, {}, False, "container /img/a is under none of /img/ab",
-     "container /img/a is under none of /img/ab"),
+    ({"containers": ["/img/ab"]}, {}, False, "-cache: container /img/a is under none of /img/ab",
+     "-cache: container /img/a is under none of /img/ab"),
     ({"containers": ["/cvmfs/a"]}, {"tags": [IMAGE_TAG]}, False, None, None),
-    ({"containers": ["/cvmfs/b"]}, {"tags": [IMAGE_TAG]}, False, "container /img/a is under none of /cvmfs/b",
-     "container /img/a is under none of /cvmfs/b"),
-    ({"tags": [IMAGE_TAG]}, {}, False, "container /img/a is under none of no containers", None),
-    ({"containers": ["/_mg"]}, {}, False, "container /img/a is under none of /_mg",
-     "container /img/a is under none of /_mg"),
+    ({"containers": ["/cvmfs/b"]}, {"tags": [IMAGE_TAG]}, False, "-cache: container /img/a is under none of /cvmfs/b",
+     "-cache: container /img/a is under none of /cvmfs/b"),
+    ({"tags": [IMAGE_TAG]}, {}, False, "-cache: container /img/a is under none of no containers", None),
+    ({"containers": ["/_mg"]}, {}, False, "-cache: container /img/a is under none of /_mg",
+     "-cache: container /img/a is under none of /_mg"),
 ]  # fmt: skip
 
 
@@ -232,7 +233,7 @@ def test_containers_of_a_batch_are_checked_separately(rows: Rows, base_profile: 
     for number, name in enumerate("ab"):
         rows.task(number, trans_home=HOME, architecture="#", container_name=f"/img/{name}", only_tags_for_fc=True)
     assert rows.answers("software_problems", base_profile, [0]) == {}
-    assert rows.answers("software_problems", base_profile, [0, 1]) == {"Q": "container /img/b is in no tag"}
+    assert rows.answers("software_problems", base_profile, [0, 1]) == {"Q": "-cache: container /img/b is in no tag"}
 
 
 def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
@@ -240,7 +241,7 @@ def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(containers=["/x"])
     rows.task(container_name="/img/a")
-    assert rows.answers("software_problems", "documented", [1]) == {"Q": "container /img/a is under none of /x"}
+    assert rows.answers("software_problems", "documented", [1]) == {"Q": "-cache: container /img/a is under none of /x"}
     assert rows.answers("software_problems", "panda2026", [1]) == {}
 
 
@@ -351,7 +352,7 @@ PANDA: list[tuple[list[str], dict[str, Any] | None, dict[str, Any], str | None]]
      _release(NO_TAG)),
     (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM}, None),
     (["AUTO"], {"architectures": [X86], "tags": [TAG]}, {"architecture": PLATFORM + "@centos7"},
-     "cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
+     "-cache: cvmfs atlas is not among none, base platform centos7 needs any among the containers"),
     (["AUTO"], {"architectures": [X86], "tags": [TAG], "containers": ["any"]}, {"architecture": PLATFORM + "@centos7"},
      None),
     (["AUTO"], {"architectures": [X86], "tags": [TAG]},
@@ -362,7 +363,7 @@ PANDA: list[tuple[list[str], dict[str, Any] | None, dict[str, Any], str | None]]
      "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 1 cmtconfigs"),
     (["AUTO"], ALL_IN, {"architecture": "x86_64-(centos7|slc6)-gcc8-opt"}, None),
     (["AUTO"], ALL_IN | {"cvmfs": []}, {"architecture": PLATFORM, "label": "user", "trans_home": "X-rel_1"},
-     "cvmfs nightlies is not among none"),
+     "-cache: cvmfs nightlies is not among none"),
     (["AUTO"], ALL_IN | {"cvmfs": [], "cmtconfigs": []},
      {"architecture": PLATFORM, "label": "user", "trans_home": None}, None),
 ]  # fmt: skip
@@ -606,7 +607,7 @@ def test_software_of_another_setup_is_not_seen(rows: Rows) -> None:
     assert _problem(rows, {}, {"containers": ["any"], "cvmfs": ["atlas"]}) is None
     rows.queue("R", releases=["AUTO"])
     rows.software("R", containers=["/cvmfs/a"])
-    problem = "container /img/a is under none of /cvmfs/a"
+    problem = "-cache: container /img/a is under none of /cvmfs/a"
     assert rows.answers("software_problems", "documented", [2]) == {"R": problem}
 
 

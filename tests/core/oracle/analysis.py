@@ -234,8 +234,12 @@ class Analysis(Panda):
 
     def job_mb(self) -> Fraction:
         """Bytes of output for the input of a job."""
-        each = exact(self.task.get("out_disk_count")) * unit_bytes(self.task.get("out_disk_unit"))
-        return each * self.input_mb_per_job
+        return self.output_bytes * self.input_mb_per_job
+
+    @property
+    def output_bytes(self) -> Fraction:
+        """Bytes of output for each MB of input; a negative number counts as none."""
+        return max(exact(self.task.get("out_disk_count")), Fraction(0)) * unit_bytes(self.task.get("out_disk_unit"))
 
 
 def read_case(world: Row, task: Row) -> Analysis:
@@ -438,7 +442,7 @@ def doc_scratch_disk(case: Analysis, queue: Queue) -> str | None:
     """scratch-disk: maxwdir / cores is larger than input + output + work."""
     work = exact(case.task.get("work_disk_count")) * unit_bytes(case.task.get("work_disk_unit"))
     read = Fraction(0) if reads_directly(case, queue) else case.input_bytes_per_job
-    need = read + max(case.job_mb(), Fraction(0)) + work
+    need = read + case.job_mb() + work
     fits = queue.maxwdir == 0 or queue.maxwdir * MIB / queue.unified_cores > need
     return None if fits else "-disk"
 
@@ -777,8 +781,7 @@ def panda_scratch_disk(case: Analysis, queue: Queue) -> str | None:
     elif a_job and not direct:
         need = max(need, a_job * 1024)
     elif a_job and not case.split("useLocalIO"):
-        each = exact(case.task.get("out_disk_count")) * unit_bytes(case.task.get("out_disk_unit"))
-        need = max(need, (each * a_job * 1024 + work) / MIB)
+        need = max(need, (case.output_bytes * a_job * 1024 + work) / MIB)
     shared = case.task.get("core_count") in (None, 0, 1)
     part = queue.maxwdir / queue.unified_cores if shared else queue.maxwdir
     return "-disk" if queue.maxwdir and need > part else None

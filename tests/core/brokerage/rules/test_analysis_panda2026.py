@@ -103,13 +103,16 @@ def test_a_queue_with_virtually_placed_input_is_rejected_for_tasks_that_avoid_it
 
 
 def test_a_gpu_queue_needs_a_task_with_a_suitable_platform(rolled_back: Db) -> None:
-    gpu = {"q_attributes": {"gpu": True}}
+    gpu = {"q_attributes": {"gpu": True}, "q_releases_any": False}
     check(rolled_back, "rule_gpu_queue", [
         case(None, q_attributes={}),
         case(None),
         case(None, **gpu, t_has_platform=True),
         case("names no platform", **gpu),
-        case("no such GPU", **gpu, t_has_platform=True, p_software="no such GPU"),
+        case("no such GPU", **gpu, t_has_platform=True, p_software="no such GPU", p_is_preassigned=True),
+        case(None, **gpu, t_has_platform=True, p_software="-cache: no tag Athena 22.0.1"),
+        case(None, **gpu, t_has_platform=True, p_software="-regexpcmtconfig: x matches none of the 0 cmtconfigs"),
+        case("releases are ANY", **gpu | {"q_releases_any": True}, t_has_platform=True),
         case(None, **gpu, t_hpo_workflow=True),
     ])  # fmt: skip
 
