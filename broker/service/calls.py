@@ -55,6 +55,8 @@ _ACT_AS: LiteralString = (
     "select set_config('role', %s, true), set_config('pgbroker.subject', %s, true),"
     " set_config('statement_timeout', %s || 's', true)"
 )
+# The lock of an upgrade that a standby replays can wait for the snapshots of readers that wait for the lock.
+_ACT_AS_ON_A_STANDBY: LiteralString = _ACT_AS + ", set_config('lock_timeout', '1s', true)"
 # Reading a view is not refused automatically by a database from which the setup has moved.
 _ACT_AS_ON_A_SHARD: LiteralString = _ACT_AS + ", resource.refuse_moved(%s)"
 
@@ -77,8 +79,8 @@ async def _configure(connection: Connection) -> None:
 class Database:
     """Connections of the service's login: a pool for calls, and one of half the size for pages.
 
-    of_shard: setups may move away from the database. doubt: called when a call finds that a setup has moved, or that
-    the server is away.
+    of_shard: setups may move away from the database. standby: only reads, and soon gives up waiting for a lock. doubt:
+    called when a call finds that a setup has moved, or that the server is away.
     """
 
     def __init__(
@@ -87,9 +89,11 @@ class Database:
         source: str = "--dsn",
         *,
         of_shard: bool = False,
+        standby: bool = False,
         doubt: Callable[[], None] = lambda: None,
     ) -> None:
         self._of_shard = of_shard
+        self._act = _ACT_AS_ON_A_STANDBY if standby else _ACT_AS
         self._doubt = doubt
         self._target = database.Target(settings.dsn, source, settings.prepare)
         self.pool: AsyncConnectionPool = database.pool_async(
@@ -249,7 +253,7 @@ class Database:
 
     def _act_as(self, role: str, subject: str, seconds: int = STATEMENT) -> ActAs:
         values = [role, subject, str(seconds)]
-        return (_ACT_AS_ON_A_SHARD, [*values, _setup(subject)]) if self._of_shard else (_ACT_AS, values)
+        return (_ACT_AS_ON_A_SHARD, [*values, _setup(subject)]) if self._of_shard else (self._act, values)
 
     async def is_ready(self) -> bool:
         """Whether the database answers in time."""

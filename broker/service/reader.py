@@ -33,9 +33,9 @@ _READING = ("GET", "HEAD")
 _FLUSHED = "select system_identifier, pg_current_wal_flush_lsn()::text from pg_control_system()"
 _WRITTEN = "select pg_current_wal_insert_lsn()::text"
 _REPLAYED = "select system_identifier, pg_last_wal_replay_lsn()::text, pg_is_in_recovery() from pg_control_system()"
-_ELSEWHERE = ("08", "25", "40", "57P", "PB002", "PB004", "0A000")
-"""SQLSTATEs of a standby that the primary may not have: it is away, a query blocked its replay, or the requested row
-has not arrived yet."""
+_ELSEWHERE = ("08", "25", "40", "55P03", "57P", "PB002", "PB004", "0A000")
+"""SQLSTATEs of a standby that the primary may not have: it is away, a query blocked its replay, a lock that it replays
+is held, or the requested row has not arrived yet."""
 
 
 def place_of(text: str) -> int:
@@ -77,7 +77,7 @@ class Reader:
         self._primary = primary
         self._standby = None
         if settings.read_dsn is not None:
-            self._standby = Database(msgspec.structs.replace(settings, dsn=settings.read_dsn), "--read")
+            self._standby = Database(msgspec.structs.replace(settings, dsn=settings.read_dsn), "--read", standby=True)
         self._limit = settings.read_lag
         self._cookies = cookies
         self._lag = Lag()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
@@ -225,6 +226,21 @@ def test_a_job_that_the_standby_lacks_is_found_on_the_primary(service: Service, 
             assert [row["job_id"] for row in found.json()["rows"]] == [702]
     with service.answered_by("primary"):
         assert service.get(f"/api/v1/setups/{POOL}/jobs/799").status_code == 404
+
+
+def test_the_primary_answers_while_the_standby_replays_a_lock(service: Service, pair: Pair, replica: Db) -> None:
+    """An upgrade locks objects. Its replay may wait for the snapshot of a reader that waits for such a lock."""
+    with psycopg.connect(pair.server(pair.primary).superuser_dsn()) as upgrade:
+        upgrade.execute("lock table taskqueue.job, taskqueue.task_queue in access exclusive mode")
+        upgrade.execute("select pg_switch_wal()")  # otherwise the lock may not have left the primary
+        pair.wait_until_it_streams()
+        with paused(replica):
+            upgrade.rollback()
+            for path in (f"/setups/{POOL}/jobs", f"/api/v1/setups/{POOL}/jobs/1"):
+                with service.answered_by("primary"):
+                    assert service.get(path).status_code in {200, 404}
+    with service.answered_by("standby"):
+        assert service.get(f"/setups/{POOL}/jobs").status_code == 200
 
 
 def test_the_primary_answers_while_the_standby_lags(serve: Serve, primary: Db, replica: Db) -> None:
