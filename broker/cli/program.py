@@ -1,9 +1,11 @@
 """The program `broker`: it joins the commands of the core and of the wings, and ends quietly."""
 
+import errno
 import gc
 import logging
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated
 
@@ -43,7 +45,7 @@ from broker.cli import (
     worlds,
 )
 from broker.cli.shared import common
-from broker.cli.shared.codes import CODES
+from broker.cli.shared.codes import CODES, FAILED
 from broker.cli.shared.options import options
 
 WINGS = (
@@ -130,6 +132,10 @@ def root(
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
 
 
+_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
+"""Errors that a user can act on: a full disk, a quota, a read-only or broken file system, too many open files."""
+
+
 def main() -> None:
     """Run the command line; the console script `broker` calls it. Ends quietly when its reader has gone."""
     gc.freeze()
@@ -141,5 +147,17 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # also discard what is still buffered at exit
-        sys.exit(1)
+        _end()
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            raise
+        place = f": {error.filename}" if error.filename else ""
+        with suppress(OSError):
+            print(f"error: {error.strerror}{place}", file=sys.stderr, flush=True)
+        _end()
+
+
+def _end() -> None:
+    """End with an error, and discard what is still buffered."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(FAILED)

@@ -188,7 +188,8 @@ def _wait_until_ready(cluster: Path) -> None:
     while running_pid(cluster):
         lines = (accounts.read(cluster / "data", "postmaster.pid") or "").splitlines()
         if len(lines) >= 8 and lines[7].strip() == "ready":
-            keep_port(cluster, int(lines[3]))
+            if port(cluster) != int(lines[3]):
+                keep_port(cluster, int(lines[3]))
             return
         if time.monotonic() > deadline:
             raise EmbeddedError("the server runs but takes no connections", f"see {cluster / 'server.log'}")

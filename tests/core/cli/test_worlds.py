@@ -296,6 +296,14 @@ def test_a_reader_that_closes_the_pipe_causes_no_error(dsn: str, db: Connection)
             assert printed.stderr == "", (command, reader)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["dump", "queues --json", "queues", "queues --help", "--version"])
+def test_a_full_disk_is_an_error_in_one_line(dsn: str, db: Connection, command: str) -> None:
+    Calls(db).insert(1)
+    printed = run_in_shell(f"broker {command} > /dev/full", dsn)
+    assert (printed.returncode, printed.stderr) == (1, "error: No space left on device\n")
+
+
 def test_maintain_deals_hands_and_removes_empty_task_queues(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     assert cli("maintain", "--json").json["hands"] > 0
