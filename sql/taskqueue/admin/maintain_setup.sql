@@ -11,6 +11,9 @@ declare
   v_now timestamptz := resource.clock(p_setting.setup);
   v_until timestamptz;
   v_corrected boolean := false;
+  -- Some steps lock lists without waiting, and the shares wait in the line of taskqueue.post_task_queues. The place in
+  -- the line comes first: an operator who has it could wait for a list that this call has locked.
+  v_is_in_line boolean := pg_try_advisory_xact_lock(hashtextextended(p_setting.setup, 7));
   c_most constant int := 10000;  -- definitions, jobs and changes
 begin
   -- this step comes before any change of rows of TaskQueues, for the reason given in taskqueue.task_queues_with_space
@@ -40,7 +43,7 @@ begin
   step := 'shares';
   changed := 0;
   v_until := taskqueue.part_until(p_end, 2);
-  for v_groups in select g from taskqueue.groups_to_recompute(p_setting, v_now) g loop
+  for v_groups in select g from taskqueue.groups_to_recompute(p_setting, v_now) g where v_is_in_line loop
     if not v_corrected then
       perform taskqueue.correct_shares(v_setup, false);
       v_corrected := true;

@@ -1,5 +1,7 @@
 """All setups share PostgreSQL's lock table: a transaction takes a few locks, however much it inserts."""
 
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -148,3 +150,31 @@ def test_inserts_maintenance_and_agents_race_without_deadlock_or_lost_job(dsn: s
     run_together(dsn, [*(submitter(which) for which in range(4)), maintainer, agent, agent])
     assert sorted(matched) == list(range(1, jobs + 1))
     assert Calls(db).inconsistencies() == []
+
+
+def test_maintenance_has_its_place_in_the_line_before_it_locks_a_list(connect: Connect) -> None:
+    """Otherwise an operator in front of it waits for the list, and maintenance behind the operator for the shares."""
+    keeper, operator, watcher = (Calls(connect()) for _ in range(3))
+    keeper.insert(1, OwnerDN="alice")
+    keeper.insert(2, OwnerDN="bob")
+    of_bob = str(keeper.queue_of(2))
+    keeper.call("hold", "task_queue", of_bob)
+    keeper.connection.execute("update taskqueue.share_mark set marked_at = now() - interval '1 hour'")
+    keeper.maintain()  # leaves nothing for the next call
+    resume = threading.Thread(target=lambda: operator.call("resume", "task_queue", of_bob))
+    waits = "select from pg_locks where pid = %s and not granted"
+    with keeper.connection.transaction():
+        keeper.maintain()
+        keeper.rows("select from taskqueue.posting_list for update")  # as the step does that posts what is left
+        resume.start()
+        while not watcher.rows(waits, operator.connection.info.backend_pid):
+            time.sleep(0.01)
+        keeper.connection.execute("update taskqueue.task_queue set priority = 1000 * priority where owner_dn = 'alice'")
+        keeper.connection.execute("""
+            insert into taskqueue.share_mark (setup, owner_group, marked_at)
+            select distinct setup, owner_group, now() - interval '1 hour' from taskqueue.task_queue""")
+        assert keeper.maintain()["shares"] > 0
+    resume.join(10)
+    assert not resume.is_alive()
+    assert len(operator.match_jobs(3)) == 2
+    assert keeper.inconsistencies() == []

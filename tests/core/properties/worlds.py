@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 Strategy = st.SearchStrategy[Any]
 
-# without what resource.unprintable refuses
-TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), max_size=8)
+# without what resource.unprintable refuses, of which some characters are not assigned yet
+UNASSIGNED = [chr(number) for number in (0x2065, *range(0xE0002, 0xE0020))]
+LETTER = st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"], exclude_characters=UNASSIGNED)
+TEXT = st.text(LETTER, max_size=8)
 NAME = st.one_of(st.sampled_from(["A", "B", "C"]), TEXT.filter(bool))
 NUMBER = st.one_of(st.floats(-1e14, 1e14), st.integers(-(10**14), 10**14))
 PLENTY = st.floats(0, 1e8) | st.integers(0, 10**8)
