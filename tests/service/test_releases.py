@@ -49,7 +49,7 @@ class Load:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def wait_for(self, more: int) -> None:
-        """Each agent ends so many jobs more."""
+        """Wait until each agent has ended this many jobs more."""
         wanted = {name: len(jobs) + more for name, jobs in self.taken.items()}
         until = time.monotonic() + 60
         while any(len(self.taken[name]) < number for name, number in wanted.items()):
@@ -118,6 +118,8 @@ def test_an_older_release_is_upgraded_at_work_and_taken_back(
     dsn = run(old, "dsn")[1].strip()
     (tmp_path / "jobs.json").write_text(json.dumps(LOADED))
     assert run(old, "submit", str(tmp_path / "jobs.json"))[0] == 0
+    world = str(tmp_path / "world.json")
+    assert run(old, "dump", "--out", world)[0] == 0
     token = run(old, "credential", "token", "agents", "--as", "agent")[1].split()[0]
     services = [serve(**old.environment(home))]
     loops = old.start(home, *PROGRAM, "run")
@@ -155,6 +157,9 @@ def test_an_older_release_is_upgraded_at_work_and_taken_back(
         counts = "select (select count(*) from taskqueue.job), (select count(*) from taskqueue.lease)"
         assert conn.execute(counts).fetchone() == (JOBS - len(taken), 0)
         assert conn.execute("select * from taskqueue.check_matching('default')").fetchall() == []
+    code, said = run(new, "load", world, "--setup", "copy")
+    assert code == 0, said
+    assert len(json.loads(run(new, "jobs", "--setup", "copy", "--limit", "50", "--json")[1])) == 50
     if old.version == now.release:
         return
     downgrade(dsn, program=old.carried(tmp_path / "earlier"))
