@@ -9,8 +9,7 @@ from typing import Any
 
 from broker.upgrade import Program
 from broker.upgrade.program import chain
-
-ROOT = Path(__file__).parents[1]
+from tests.core.upgrade.small_release import ROOT
 
 
 def _commits() -> dict[str, str]:

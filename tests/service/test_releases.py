@@ -17,7 +17,8 @@ import psycopg
 import pytest
 
 from broker.upgrade import Program, check, downgrade, upgrade
-from tests.releases import RELEASES, ROOT, Release
+from tests.core.upgrade.small_release import ROOT
+from tests.releases import RELEASES, Release
 from tests.service.conftest import BASE, bearer
 from tests.service.test_command import PROGRAM, Serve, home, serve  # noqa: F401
 

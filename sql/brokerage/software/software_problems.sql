@@ -70,6 +70,6 @@ $$;
 comment on function brokerage.software_problems(text, bigint[], text, boolean) is
   'The reason why the software or hardware of a queue does not meet a need, for each distinct need of the tasks '
   '(brokerage.software_key) and queue that fails. documented compares only queues with AUTO that publish software; '
-  'panda2026 compares all queues. A reason about container, release or platform begins with a criteria tag; one about '
-  'hardware, or a queue that publishes nothing, has none. The last argument says whether the tasks are '
-  'analysis tasks; null means by the label of each task (user and panda are analysis).';
+  'panda2026 compares all queues. A reason about container, release or platform begins with a criteria tag. A reason '
+  'about hardware has no tag, nor has the reason that a queue publishes nothing. The last argument says whether the '
+  'tasks are analysis tasks; null means by the label of each task (user and panda are analysis).';
