@@ -9,7 +9,7 @@ from broker.cli.shared.codes import CODES
 from broker.errors import SQLSTATES
 from broker.listed import LISTS, OF_TASK, OWN_JOBS
 from broker.reference.commands import root, tree
-from broker.world import SECTIONS
+from broker.world import SECTIONS, config, taskqueue
 
 _KEYS = Path(__file__).parent / "json_keys.txt"
 
@@ -24,6 +24,8 @@ def of_program() -> list[str]:
         line("section", name, {field for part in one.described for field, _ in part.names()})
         for name, one in SECTIONS.items()
     ]
+    fields += [line("section", name, one.fields or ()) for name, one in taskqueue.SECTIONS.items()]
+    fields.append(line("section", "config", config.FIELDS.columns))
     states = [line("error", state, [meaning]) for state, meaning in SQLSTATES.items()]
     return sorted([*commands, *lists, *printed, *fields, *states, *(f"exit {code} ()" for code in CODES)])
 

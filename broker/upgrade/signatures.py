@@ -12,7 +12,8 @@ import psycopg
 from broker.upgrade.program import released
 from broker.upgrade.source import SCHEMAS
 
-# Routines that a role other than the owner may call, with arguments and result; views that it may read, with columns.
+# Routines that a role other than the owner may call, with arguments and result, but for those with a type of ours, which
+# views call; views that a role may read, with columns.
 _SIGNATURES = """
 with
 role as (select role_name from resource.installation_role where kind <> 'owner'),
@@ -21,6 +22,8 @@ select format('%%s %%s.%%s(%%s)%%s', case p.prokind when 'p' then 'procedure' el
               pg_get_function_arguments(p.oid), ' returns ' || pg_get_function_result(p.oid))
   from pg_proc p join ours n on n.oid = p.pronamespace
  where exists (select from role where has_function_privilege(role_name, p.oid, 'execute'))
+   and not exists (select from unnest(p.prorettype || coalesce(p.proallargtypes, p.proargtypes::oid[])) one
+                     join pg_type t on t.oid = one join ours on ours.oid = t.typnamespace)
 union all
 select format('view %%s.%%s (%%s)', n.nspname, c.relname,
               (select string_agg(format('%%s %%s', a.attname, format_type(a.atttypid, a.atttypmod)), ', '
@@ -101,8 +104,11 @@ def _parsed(line: str) -> _Public:
 
 def _serves(now: _Public, before: _Public) -> bool:
     """Whether a caller that knows a former name is served by a present one. Arguments keep their places, and a new one
-    has a default; other parts need only be there."""
-    if (now.kind, now.name, now.result) != (before.kind, before.name, before.result):
+    has a default; a result that is a table may have new columns at its end; other parts need only be there."""
+    if (now.kind, now.name) != (before.kind, before.name):
+        return False
+    table = before.result.startswith(" returns TABLE(") and now.result.startswith(f"{before.result[:-1]}, ")
+    if now.result != before.result and not table:
         return False
     if now.kind not in ("function", "procedure"):
         return {*before.parts} <= {*now.parts}

@@ -16,7 +16,7 @@ from broker.world.shape import Reading, Row, elements, entries, fields, require,
 _KEY = re.compile(r"(?:(?P<component>[a-z_]+):)?(?P<key>.*)", re.DOTALL)
 """A key, perhaps with its component: components are in lower case, and keys may name a share with a colon."""
 
-_ROW = fields("app component key value setup forced")
+FIELDS = fields("app component key value setup forced")
 _VALUE = fields("app value forced")
 
 LOOKS = '`{"KEY": value, "component:KEY": value}`, or rows `[{...}]`; a row without a setup is for all setups'
@@ -33,7 +33,7 @@ def read(name: str, value: Any, own: Iterable[str], reading: Reading) -> list[Ro
         raise wrong(name, value, 'an object {"KEY": value}, nor an array of rows')
     rows = []
     for where, given in elements(name, value):
-        row = _checked(where, reading.row(where, given, _ROW))
+        row = _checked(where, reading.row(where, given, FIELDS))
         require(str, f"{where}.key", row.get("key"))
         setup = row.pop("setup", None)
         if setup is not None and setup not in own:
