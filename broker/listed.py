@@ -295,8 +295,8 @@ LISTS: Mapping[str, List] = {
         "Jobs",
         "monitor.listed_job",
         _columns(
-            "job_id status since task_id queue site owner owner_group priority created",
-            {"owner": "user_name", "owner_group": "gshare"},
+            "job_id status since task_id queue site owner owner_group priority created_at",
+            {"owner": "user_name", "owner_group": "gshare", "created_at": "created"},
             owner_group="group or share",
         ),
         (("job_id", True),),
@@ -328,15 +328,16 @@ LISTS: Mapping[str, List] = {
         "TaskQueues",
         "monitor.task_queue",
         _columns(
-            "task_queue_id cpu_time jobs held_jobs siblings owner_group owner_dn state reason priority mean_weight"
+            "task_queue_id cpu_time jobs held_jobs siblings owner_group owner state reason priority mean_weight"
             " oldest_job_at created_at requirements",
+            {"owner": "owner_dn"},
             held_jobs="held", reason="waits for",
         ),
         (("task_queue_id", True),),
         search=Search(),
         page=Page(
-            "task_queue_id owner_group owner_dn cpu_time jobs held_jobs state reason oldest_job_at priority",
-            "owner_group owner_dn reason state",
+            "task_queue_id owner_group owner cpu_time jobs held_jobs state reason oldest_job_at priority",
+            "owner_group owner reason state",
             unsorted=("jobs", "held_jobs", "reason"),
         ),
     ),
@@ -344,16 +345,17 @@ LISTS: Mapping[str, List] = {
         "Leases",
         "monitor.lease",
         _columns(
-            "job_id attempt state site heard_at expires_at kill_reason owner_dn grid_ce role_name subject matched_at"
-            " reported_at expired owner_group task_queue_id user_priority requirements host error error_text cpu_used"
-            " wall_used ram_used cores_used",
+            "job_id attempt_number state site heard_at expires_at kill_reason owner grid_ce role_name subject"
+            " matched_at reported_at expired owner_group task_queue_id user_priority requirements host error error_text"
+            " cpu_used wall_used ram_used cores_used",
+            {"owner": "owner_dn"},
             subject="agent",
         ),
         (("job_id", True),),
         command=Command(
             "List leased jobs, newest first. It shows where each is, when its JobAgent was last heard, and until when"
             " it has the job.",
-            "job_id attempt state site host heard_at expires_at kill_reason owner_dn",
+            "job_id attempt_number state site host heard_at expires_at kill_reason owner",
             {
                 "site": Filter("site", "Only leases of this site.", known=_SITES_AND_QUEUES),
                 "state": Filter(
@@ -362,26 +364,26 @@ LISTS: Mapping[str, List] = {
                 ),
                 "overdue": Filter("expired", "Only leases that expired and were not taken back yet.", bool, "expired"),
             },
-            "kill_reason owner_dn host",
+            "kill_reason owner host",
             large=True,
         ),
         search=Search(),
         page=Page(
-            "job_id attempt state site grid_ce host owner_group owner_dn matched_at heard_at expires_at subject",
-            "state site grid_ce host owner_group owner_dn",
+            "job_id attempt_number state site grid_ce host owner_group owner matched_at heard_at expires_at subject",
+            "state site grid_ce host owner_group owner",
         ),
     ),
     "runs": List(
         "Decisions",
         "monitor.run",
         _columns(
-            "run_id started_at algorithm profile trial dry tasks assigned pending throttled failed ended_at called_by",
-            assigned="with candidates",
+            "run_id started_at algorithm profile trial dry tasks with_candidates pending throttled failed ended_at"
+            " called_by",
         ),
         (("run_id", True),),
         command=Command(
             "List the runs of the brokers, newest first. Each has the results of its tasks; --task: runs of a task.",
-            "run_id started_at algorithm profile trial dry tasks assigned pending throttled failed",
+            "run_id started_at algorithm profile trial dry tasks with_candidates pending throttled failed",
             {
                 "algorithm": Filter("algorithm", "Only runs of production_task, production_job or analysis_job.",
                                     values=_ALGORITHMS),
@@ -391,8 +393,8 @@ LISTS: Mapping[str, List] = {
             name="decisions",
         ),
     ),
-    "decisions": List(
-        "Decisions",
+    "verdicts": List(
+        "Verdicts",
         "monitor.decision",
         _columns(
             "run_id task_id rank jobs queue algorithm profile verdict rule criteria reason dry weight decided_at"
@@ -428,28 +430,30 @@ LISTS: Mapping[str, List] = {
         "Events",
         "monitor.job_event",
         _columns(
-            "at job_id attempt task_queue_id event site grid_ce role_name subject host class error error_text cpu_used"
-            " wall_used ram_used cores_used retry_rule passive_rule failures",
-            {"class": "error_class"},
+            "at job_id attempt_number task_queue_id event site grid_ce role_name subject host error_class error"
+            " error_text cpu_used wall_used ram_used cores_used retry_rule passive_rule failures",
         ),
-        (("at", True), ("job_id", True), ("attempt", True), ("event", False)),
+        (("at", True), ("job_id", True), ("attempt_number", True), ("event", False)),
         search=Search(restricted=("job_id", "at")),
     ),
     "failures": List(
         "Failed jobs",
         "monitor.failure",
         _columns(
-            "at job_id attempt site host class source code text task_id owner owner_group grid_ce error error_text"
-            " cpu_used wall_used ram_used cores_used",
+            "at job_id attempt_number site host class source code text task_id owner owner_group grid_ce error"
+            " error_text cpu_used wall_used ram_used cores_used",
             {"owner": "owner_dn"},
             at="when",
         ),
-        (("at", True), ("job_id", True), ("attempt", True)),
+        (("at", True), ("job_id", True), ("attempt_number", True)),
         search=Search(),
         page=Page(
-            "at job_id attempt site host class source code text task_id owner_group owner",
+            "at job_id attempt_number site host class source code text task_id owner_group owner",
             "site host class source code task_id owner_group owner",
-            unsorted=tuple("at job_id attempt site host class source code text task_id owner_group owner".split()),
+            unsorted=(
+                *("at", "job_id", "attempt_number", "site", "host", "class", "source", "code", "text", "task_id"),
+                *("owner_group", "owner"),
+            ),
         ),
     ),
     "use": List(
@@ -493,8 +497,8 @@ LISTS: Mapping[str, List] = {
         "Limits",
         "monitor.site_limit",
         _columns(
-            "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs queues",
-            jobs="jobs concerned", queues="TaskQueues concerned",
+            "limit_id site grid_ce kind attribute value ceiling delay burst used reached jobs task_queues",
+            jobs="jobs concerned", task_queues="TaskQueues concerned",
         ),
         (("limit_id", False),),
         command=Command(

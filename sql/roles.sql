@@ -63,7 +63,7 @@ grant execute on function brokerage.require_tasks to broker_operator, broker_vie
 
 -- brokerage: profiles, settings, maintenance
 grant execute on function
-  brokerage.set_profile, brokerage.remove_profile, brokerage.set_rule, brokerage.remove_rule, brokerage.set_settings,
+  brokerage.set_profile, brokerage.remove_profile, brokerage.set_rule, brokerage.clear_rule, brokerage.set_settings,
   brokerage.maintain, brokerage.begin_trial, brokerage.end_trial, brokerage.find_reasons,
   brokerage.keep_what_if
   to broker_operator;
@@ -158,7 +158,7 @@ grant select on table
 grant select on table
   monitor.attribute, monitor.offered_attribute,
   monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.error_class,
-  monitor.failure, monitor.first_job, monitor.group_use, monitor.health, monitor.health_clock, monitor.health_loop,
+  monitor.failure, monitor.first_job, monitor.group_share, monitor.health, monitor.health_clock, monitor.health_loop,
   monitor.health_profile, monitor.general_config, monitor.retry_rule, monitor.quarantine,
   monitor.quarantine_by_site, monitor.host_health,
   monitor.health_session, monitor.health_setting, monitor.health_snapshot, monitor.health_standby,
@@ -191,7 +191,7 @@ grant select on table history.figure, history.freshness to broker_operator, brok
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule to broker_operator;
 grant execute on function
-  instance.follow_taskqueues, instance.forget_ended, instance.schedule_task, instance.release_empty,
+  instance.follow_task_queues, instance.forget_ended, instance.schedule_task, instance.release_empty,
   instance.finish_steps, instance.return_steps, instance.start_instances, instance.lose_instances,
   instance.set_settings, instance.set_task_limit
   to broker_operator;
@@ -200,7 +200,7 @@ grant execute on function
   instance.tasks_to_schedule, instance.plan, instance.explain_step
   to broker_operator, broker_viewer;
 grant execute on function
-  instance.add_jobs, instance.set_needs, instance.cancel_steps
+  instance.add_steps, instance.set_needs, instance.cancel_steps
   to broker_submitter, broker_operator;
 grant select on table
   monitor.instance, monitor.instance_by_type, monitor.instance_difference, monitor.instance_step,

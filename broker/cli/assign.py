@@ -118,10 +118,10 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
     """Show the results of a run; `nothing` is the text for a run that decided no task."""
     tasks = sum(row["tasks"] for row in summary["tasks"])
     if not tasks:
-        output.say(f"run {summary['run']}: {nothing}")
+        output.say(f"run {summary['run_id']}: {nothing}")
         return
     bars = [(f"{r['status']} by {r['rule']}" if r["rule"] else r["status"], r["tasks"]) for r in summary["tasks"]]
-    output.bars(f"Run {summary['run']}: {counted(tasks, 'task')}", bars)
+    output.bars(f"Run {summary['run_id']}: {counted(tasks, 'task')}", bars)
     for row in summary["tasks"]:
         if row["reason"]:
             rule = f" by {row['rule']}" if row["rule"] else ""

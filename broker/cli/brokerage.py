@@ -124,7 +124,7 @@ def what_if(
         try:
             found = brokerage.what_if(
                 connection, setup, changes, profile=profile, worlds=overlaid, tasks=task or None, newest=newest,
-                forced=force, algorithm=algorithm, parameters=of_rules, without=without or [],
+                force=force, algorithm=algorithm, parameters=of_rules, without=without or [],
             )  # fmt: skip
         except psycopg.Error as error:
             found_error = from_database(error)

@@ -87,7 +87,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     brokered = next(iter(rows("brokered_job", "1")), None)
     state = next(iter(rows("job", "1")), None)
     history = rows("job_history", "at, number")
-    events = rows("job_event", "at, attempt, event <> 'matched', event <> 'running'")
+    events = rows("job_event", "at, attempt_number, event <> 'matched', event <> 'running'")
     if not (brokered or state or history or events):
         fault = f"there is no job {number} in setup {setup}"
         raise NoSuchThing(fault, "it was never made, or is no longer kept", "PB004")
@@ -210,7 +210,7 @@ def _holder(lease: Row, now: datetime) -> str:
     where = ", ".join(filter(None, [lease["site"], lease["grid_ce"], lease["host"]])) or "a site without a name"
     reported = f"reported at {output.moment(lease['reported_at'], now)}" if lease["reported_at"] else "no report yet"
     until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'], now)}"
-    return f"attempt {lease['attempt']}, to {lease['role_name']} at {where}; {reported}, {until}"
+    return f"attempt {lease['attempt_number']}, to {lease['role_name']} at {where}; {reported}, {until}"
 
 
 @app.command(rich_help_panel=PANEL)

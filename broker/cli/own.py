@@ -78,7 +78,7 @@ def show_job(known: Row, now: datetime) -> None:
 
 def show_events(rows: list[Row], columns: Mapping[str, str], now: datetime) -> None:
     """Print events of a job in TaskQueues, with some columns under their headings, and the facts of runs that ended."""
-    headings = {"at": "at", "attempt": "attempt", "event": "event", **columns}
+    headings = {"at": "at", "attempt_number": "attempt", "event": "event", **columns}
     facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used", "retry_rule": "retry rule",
              "passive_rule": "passive rule"}  # fmt: skip
     found = [row | {"used": _used(row)} for row in rows]

@@ -129,14 +129,14 @@ def set_rule(
     report(f"rule {rule} of profile {profile}: {said}", as_json=as_json, profile=profile, rule=rule, changes=changes)
 
 
-@app.command("unset-rule")
-def unset_rule(profile: _Name, rule: _Rule, *, algorithm: Algorithm = "production_job", as_json: Json = False) -> None:
+@app.command("clear-rule")
+def clear_rule(profile: _Name, rule: _Rule, *, algorithm: Algorithm = "production_job", as_json: Json = False) -> None:
     """Undo a profile's changes to a rule: a rule of your own is removed, a shipped rule is reset.
 
     Needs the role broker_operator.
     """
     fault = f"profile {profile} changes nothing of rule {rule} of {algorithm}"
     with session() as connection:
-        query = "select brokerage.remove_rule(%s, %s, %s)"
+        query = "select brokerage.clear_rule(%s, %s, %s)"
         take_away(connection, query, [profile, rule, algorithm], fault, f"broker profile show {profile}")
-    report(f"rule {rule} of profile {profile} is as it was", as_json=as_json, profile=profile, rule=rule, undone=True)
+    report(f"rule {rule} of profile {profile} is as it was", as_json=as_json, profile=profile, rule=rule, removed=True)

@@ -29,9 +29,9 @@ def replay(
         typer.Option(min=1, max=1000, help="Take at most this many runs, the newest that decided something."),
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Decide with this profile; it needs the same base.")] = None,
-    settings: Annotated[
+    parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="RULE.PARAMETER=VALUE", help="Change a parameter of a rule; repeat it."),
+        typer.Option("--parameter", metavar="RULE.PARAMETER=VALUE", help="Change a parameter of a rule; repeat it."),
     ] = None,
     without: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave out this rule; repeat it.")] = None,
     check: Annotated[
@@ -49,9 +49,9 @@ def replay(
     from broker.errors import BadRequest
     from broker.operate.replay import replay as replayed
 
-    changes = parameters_of_rules("--set", settings or [])
+    changes = parameters_of_rules("--parameter", parameters or [])
     if check and (profile or changes or without):
-        raise BadRequest("--check changes nothing", "leave out --profile, --set and --without, or --check")
+        raise BadRequest("--check changes nothing", "leave out --profile, --parameter and --without, or --check")
     if run is not None and newest is not None:
         raise BadRequest("--run and --newest are given", "leave out one of them")
     with session(setup) as connection:

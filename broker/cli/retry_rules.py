@@ -80,7 +80,7 @@ def _show(found: "JudgedAgain", limit: int | None) -> None:
             f" (CPU {cpu} h, wall {wall} h)"
         )
     sample = [
-        (row["job_id"], row["attempt"], row["error_class"], row["failures"], _verdict(row, "present"),
+        (row["job_id"], row["attempt_number"], row["error_class"], row["failures"], _verdict(row, "present"),
          _reason(row["present_rules"]), _verdict(row, "proposed"), _reason(row["proposed_rules"]))
         for row in found.sample[:limit]
     ]  # fmt: skip

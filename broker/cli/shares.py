@@ -10,7 +10,7 @@ from broker.operate.reading import Row, rows_of
 app = typer.Typer()
 
 _GROUPS = """
-    select owner_group, count(*) as owners, sum(queues)::bigint as task_queues, sum(jobs)::bigint as jobs,
+    select owner_group, count(*) as owners, sum(task_queues)::bigint as task_queues, sum(jobs)::bigint as jobs,
            sum(priority) as priority
       from monitor.waiting_by_group
      where setup = %s

@@ -56,7 +56,7 @@ def list_trials(*, setup: Setup = "default", as_json: Json = False) -> None:
         rows = rows_of(connection, "select * from monitor.trial where setup = %s order by trial desc", setup)
     columns = {
         "trial": "trial", "profile": "profile", "control": "against", "share": "share", "trial_tasks": "its tasks",
-        "control_tasks": "other tasks", "begun_at": "begun", "ended_at": "ended",
+        "control_tasks": "other tasks", "began_at": "begun", "ended_at": "ended",
     }  # fmt: skip
     output.records("Trials", rows, columns, as_json=as_json, drop=["ended"])
 
@@ -92,7 +92,7 @@ def show(
 def _show(trial: Row, outcome: list[Row]) -> None:
     ended = f" to {output.moment(trial['ended_at'])}" if trial["ended_at"] else ""
     output.say(
-        f"trial {trial['trial']}, from {output.moment(trial['begun_at'])}{ended}: profile {trial['profile']} decides"
+        f"trial {trial['trial']}, from {output.moment(trial['began_at'])}{ended}: profile {trial['profile']} decides"
         f" {trial['share']:.4g} of the tasks, {trial['control']} the others"
     )
     if not outcome:

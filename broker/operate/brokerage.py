@@ -188,23 +188,23 @@ class WhatIf:
 def what_if(
     connection: Connection,
     setup: str,
-    settings: Mapping[str, Any],
+    config: Mapping[str, Any],
     *,
     profile: str | None = None,
     worlds: Sequence[World] = (),
     tasks: Sequence[int] | None = None,
     newest: int | None = None,
-    forced: bool = False,
+    force: bool = False,
     algorithm: str = "production_job",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     without: Sequence[str] = (),
 ) -> WhatIf:
-    """Decide tasks before and after a change of settings, worlds or rules, in one snapshot.
+    """Decide tasks before and after a change of configuration, worlds or rules, in one snapshot.
 
-    settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
+    config: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
     setup, whatever setup they name (world.load). tasks: the tasks to decide; by default all open tasks (production_job:
     with unassigned jobs; production_task: without a nucleus), including waiting ones; newest: at most this many of
-    them, those with the highest ids. forced: accept settings that no shipped rule reads. parameters: parameters of the
+    them, those with the highest ids. force: accept keys that no shipped rule reads. parameters: parameters of the
     profile's rules, by rule; without: rules that are left out. connection: in autocommit. Raises NoSuchThing for a
     setup or task that does not exist (for a task psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
@@ -214,9 +214,9 @@ def what_if(
         connection.execute("set transaction isolation level repeatable read")
         _require(connection, setup)
         before = _dry_run(connection, setup, algorithm, None, tasks=tasks, newest=newest)
-        for name, value in settings.items():
+        for name, value in config.items():
             component, _, key = name.rpartition(":")
-            _set(connection, setup, component, key, value, forced=forced)
+            _set(connection, setup, component, key, value, force=force)
         loaded = world.load(connection, worlds, setup, merge=True)
         if parameters or without:
             profile = _changed_profile(
@@ -297,13 +297,13 @@ def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequenc
     return dict(connection.execute(query, (setup, algorithm, list(tasks))).fetchall())
 
 
-def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
+def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, force: bool) -> None:
     """Set a key; a key without component is set for every component, including those with a value of their own."""
     query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
     found = connection.execute(query, (setup, key, component)).fetchall()
     query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
     for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
-        own = forced or bool(found)  # a key that only a user's own rules read is already set
+        own = force or bool(found)  # a key that only a user's own rules read is already set
         connection.execute(query, (setup, key, json_text(value), place, app, own))
 
 

@@ -40,7 +40,7 @@ def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) 
 
     return {
         "setup": setup,
-        "run": run,
+        "run_id": run,
         "algorithm": algorithm,
         "tasks": rows(
             f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} order by 1, 5"
@@ -98,7 +98,7 @@ def task_explanation(
     named = rows_of(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
     return {
         "setup": setup,
-        "task": task,
+        "task_id": task,
         **standing,
         "named_queues": sorted({queue for row in named for queue in row["queues"]}),
         "unknown_queues": [row["name"] for row in named if not row["queues"]],

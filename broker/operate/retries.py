@@ -20,10 +20,11 @@ SAMPLE = 20
 # proposed rules end the job at a failure, the later runs of this life would not have taken place (spared).
 _JUDGED: LiteralString = """
 with judged as materialized (
-  select j.*, coalesce(bool_or(j.proposed_delay is null) over (partition by j.job_id, j.life order by j.at, j.attempt
-                                 rows between unbounded preceding and 1 preceding), false) as spared
+  select j.*, coalesce(bool_or(j.proposed_delay is null)
+                         over (partition by j.job_id, j.life order by j.at, j.attempt_number
+                               rows between unbounded preceding and 1 preceding), false) as spared
     from (select j.*, count(*) filter (where j.failures = 1)
-                        over (partition by j.job_id order by j.at, j.attempt) as life
+                        over (partition by j.job_id order by j.at, j.attempt_number) as life
             from taskqueue.judge_again(%(setup)s, %(rules)s::jsonb, %(since)s, null, %(most)s) j) j
 ), votes as (
   select v.side, split_part(v.rule, ': ', 1) as name, count(*) as ends
@@ -63,13 +64,13 @@ with judged as materialized (
            else j.present_delay is null and j.proposed_delay is null end
    group by k.n, k.kind
 ), sample as (
-  select j.at, j.job_id, j.attempt, j.site, j.host, j.error_class, j.failures, j.decided, j.present, j.present_passive,
-         extract(epoch from j.present_delay) as present_delay, j.proposed, j.proposed_passive,
+  select j.at, j.job_id, j.attempt_number, j.site, j.host, j.error_class, j.failures, j.decided, j.present,
+         j.present_passive, extract(epoch from j.present_delay) as present_delay, j.proposed, j.proposed_passive,
          extract(epoch from j.proposed_delay) as proposed_delay,
          (select jsonb_agg(e order by e.position nulls first)
-            from taskqueue.explain_retry(%(setup)s, j.job_id, null, j.attempt) e) as present_rules,
+            from taskqueue.explain_retry(%(setup)s, j.job_id, null, j.attempt_number) e) as present_rules,
          (select jsonb_agg(e order by e.position nulls first)
-            from taskqueue.explain_retry(%(setup)s, j.job_id, %(rules)s::jsonb, j.attempt) e) as proposed_rules
+            from taskqueue.explain_retry(%(setup)s, j.job_id, %(rules)s::jsonb, j.attempt_number) e) as proposed_rules
     from (select j.*, row_number() over (partition by j.present, j.present_delay, j.proposed, j.proposed_delay
                                          order by j.at desc, j.job_id) as n
             from judged j

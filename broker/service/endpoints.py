@@ -69,16 +69,17 @@ ENDPOINTS = (
     ),
     *(
         Endpoint(
-            "POST", f"{BASE}/{name}/search", f"search_{name}", f"Search {name}: {', '.join(view.columns)}",
-            searches.find(name), body=models.Search, answers=rows.page(name), long=True, reads=True,
+            "POST", f"{BASE}/{name.replace('_', '-')}/search", f"search_{name}",
+            f"Search {name}: {', '.join(view.columns)}", searches.find(name), body=models.Search,
+            answers=rows.page(name), long=True, reads=True,
         )
         for name, view in VIEWS.items()
     ),
     *(
         Endpoint(
-            "POST", f"{BASE}/{name}/summary", f"count_{name}", f"Count {name} by the values of columns",
-            searches.count(name), body=models.Summary, answers=list[rows.group(name)],  # type: ignore[misc]
-            long=True, reads=True,
+            "POST", f"{BASE}/{name.replace('_', '-')}/summary", f"count_{name}",
+            f"Count {name} by the values of columns", searches.count(name), body=models.Summary,
+            answers=list[rows.group(name)], long=True, reads=True,  # type: ignore[misc]
         )
         for name in VIEWS
     ),

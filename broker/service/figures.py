@@ -67,13 +67,13 @@ READINGS = (
     ),
     Reading(
         "last_run",
-        "select algorithm, extract(epoch from ended_at - started_at), extract(epoch from ended_at), tasks, assigned,"
-        " pending, throttled, failed from monitor.last_run where setup = %s",
+        "select algorithm, extract(epoch from ended_at - started_at), extract(epoch from ended_at), tasks,"
+        " with_candidates, pending, throttled, failed from monitor.last_run where setup = %s",
         (
             Figure("pgbroker_run_duration_seconds", "Time of the last run of a broker."),
             Figure("pgbroker_run_ended_timestamp_seconds", "Its end."),
             Figure("pgbroker_run_tasks", "Tasks that it decided."),
-            Figure("pgbroker_run_tasks_assigned", "Of them, tasks with candidates."),
+            Figure("pgbroker_run_tasks_with_candidates", "Of them, tasks with candidates."),
             Figure("pgbroker_run_tasks_pending", "Of them, tasks that no queue or nucleus can take."),
             Figure("pgbroker_run_tasks_throttled", "Of them, tasks that a rule throttled."),
             Figure("pgbroker_run_tasks_failed", "Of them, tasks that a rule failed, or that raised an error."),

@@ -206,7 +206,7 @@ class Job(Struct, omit_defaults=True):
     owner: str | None = None
     owner_group: str | None = None
     priority: int | None = None
-    created: datetime | None = None
+    created_at: datetime | None = None
     heard_at: datetime | None = None
     attempts: int | None = None
     task_queue_id: int | None = None
@@ -221,7 +221,7 @@ class Event(Struct):
     changed has the rule with the changes of requirements."""
 
     at: datetime
-    attempt: int | None
+    attempt_number: int | None
     event: str
     site: str | None
     grid_ce: str | None
@@ -375,12 +375,13 @@ class Lifted(Struct):
 
 
 class WhatIf(Request):
-    """A change that is not stored: settings (`component:KEY` or `KEY`; null removes one), a world that is
+    """A change that is not stored: configuration keys (`component:KEY` or `KEY`; null removes one), a world that is
     merged over the setup, a profile, other parameters of its rules, rules that are left out. tasks: the tasks to
-    decide; by default all open tasks, or at most `newest` of them. force: accept settings that no shipped rule
-    reads."""
+    decide; by default all open tasks, or at most `newest` of them. force: accept keys that no shipped rule reads."""
 
-    settings: Annotated[dict[str, Any], Meta(title="Settings", description="Settings by name.", max_length=100)] = {}
+    config: Annotated[
+        dict[str, Any], Meta(title="Config", description="Configuration keys with their values.", max_length=100)
+    ] = {}
     world: Annotated[dict[str, Any], Meta(title="World", description="A world, or a part of one.")] | UnsetType = UNSET
     profile: str | None = None
     parameters: Annotated[

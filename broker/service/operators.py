@@ -48,15 +48,15 @@ async def what_if(call: Call) -> Difference:
 
 async def answered(call: Call, asked: WhatIf, longest: float | None = None) -> Difference:
     """The answer to a question, which is kept. longest: seconds after which the database gives up."""
-    if not (asked.settings or asked.world or asked.profile or asked.parameters or asked.without):
-        hint = "Give settings, a world, a profile, parameters or without."
+    if not (asked.config or asked.world or asked.profile or asked.parameters or asked.without):
+        hint = "Give config, a world, a profile, parameters or without."
         raise Problem(422, "nothing is changed", code="PB001", hint=hint)
 
     def decide(connection: psycopg.Connection[Any]) -> brokerage.WhatIf:
         return brokerage.what_if(
-            connection, call.setup, asked.settings, profile=asked.profile,
+            connection, call.setup, asked.config, profile=asked.profile,
             worlds=[] if isinstance(asked.world, msgspec.UnsetType) else [asked.world], tasks=asked.tasks,
-            newest=asked.newest, forced=asked.force, algorithm=asked.algorithm, parameters=asked.parameters,
+            newest=asked.newest, force=asked.force, algorithm=asked.algorithm, parameters=asked.parameters,
             without=asked.without,
         )  # fmt: skip
 

@@ -20,12 +20,12 @@ _OWN: LiteralString = (
     " task_queue_id, reason, why from taskqueue.own_job(%s, %s)"
 )
 _OF_EVENT: LiteralString = (
-    "at, attempt, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used, cores_used,"
-    " retry_rule, passive_rule, failures"
+    "at, attempt_number, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used,"
+    " cores_used, retry_rule, passive_rule, failures"
 )
 _EVENTS: LiteralString = (
     f"select {_OF_EVENT} from monitor.job_event where setup = %s and job_id = %s"
-    " order by at, attempt, event <> 'matched', event <> 'running'"
+    " order by at, attempt_number, event <> 'matched', event <> 'running'"
 )
 _OWN_EVENTS: LiteralString = f"select {_OF_EVENT} from taskqueue.own_job_events(%s, %s)"
 _WHY_JOB: LiteralString = (

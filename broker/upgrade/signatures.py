@@ -12,8 +12,8 @@ import psycopg
 from broker.upgrade.program import released
 from broker.upgrade.source import SCHEMAS
 
-# Routines that a role other than the owner may call, with arguments and result, but for those with a type of ours, which
-# views call; views that a role may read, with columns.
+# Routines that a role other than the owner may call, with arguments and result, except those with a type of ours,
+# which views call; views that a role may read, with columns.
 _SIGNATURES = """
 with
 role as (select role_name from resource.installation_role where kind <> 'owner'),

@@ -11,7 +11,7 @@ _INSTANCE = fields(
 )
 _STEP = fields(
     "cpu ram instance_type queue state reason", times="placed_at ended_at", objects="inputs", id="step_id",
-    task="task_id", instance="instance_id", taskqueue_job="job_id",
+    task="task_id", instance="instance_id", job="job_id",
 )  # fmt: skip
 _NEEDS = {"cpu": "cpu_expression", "ram": "ram_expression"}
 """The needs of a step: the column of the number, and the column of an expression of the inputs in its place."""
@@ -37,7 +37,7 @@ def _write_step(_: Any, rows: Rows) -> Row:
 
 SECTIONS = {
     "instances": listed("instance.instance", _INSTANCE, "`[{...}]`, by their id"),
-    "instance_jobs": Section(
+    "instance_steps": Section(
         ("instance.step",), _read_steps, _write_step, shape="array",
         looks="`[{...}]`, by their id; `cpu` and `ram` a number, or a text: an expression of `inputs`",
         described=[Described("instance.step", "", _STEP)],

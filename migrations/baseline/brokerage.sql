@@ -42,8 +42,8 @@ create table brokerage.trial (
   control  text not null,  --: Profile of the setup: it decides all other tasks, the arm control.
   share    float8 not null check (share > 0 and share < 1),  --: Share of the tasks in the arm trial.
   salt     bigint not null,  --: The salt of the hash that gives each task id its arm (brokerage.arm_of).
-  begun_at timestamptz not null,  --: When the trial began (resource.clock).
-  begun_by text not null,  --: Database role that began the trial.
+  began_at timestamptz not null,  --: When the trial began (resource.clock).
+  began_by text not null,  --: Database role that began the trial.
   ended_at timestamptz,  --: When the trial ended; null if it is under way.
   ended_by text,  --: Database role that ended the trial.
   primary key (setup, trial)

@@ -14,7 +14,7 @@ create table instance.instance (
   task_id      bigint,  --: Task that the instance was requested for; null = steps of every task may use it.
   --: State of the instance: requested, running or released.
   state        text not null default 'running' check (state in ('requested', 'running', 'released')),
-  --: PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.
+  --: PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_steps.
   queue        text,
   --: Cores that the instance has; null in a world = those of its type.
   cpu          numeric constraint instance_cpu_allowed check (cpu > 0 and cpu < 1e9),
@@ -66,7 +66,7 @@ create table instance.step (
   --: Reason why an expression gives no value that a step can need; null = it does, or an input is not known yet.
   fault            text,
   queue            text,  --: PanDA queue of kind cloud that the step waits for; null = none.
-  job_id           bigint,  --: Job of a TaskQueue that the step represents (instance.follow_taskqueues); null = none.
+  job_id           bigint,  --: Job of a TaskQueue that the step represents (instance.follow_task_queues); null = none.
   --: Reason why the step is placed there, waits or is unschedulable; null = no schedule has considered the step.
   reason           text,
   placed_at        timestamptz,  --: When the step was placed; null = it is on no instance, or not known.

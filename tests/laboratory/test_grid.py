@@ -18,7 +18,7 @@ SECTIONS = set(
     """now setup vo config resource_types queues nuclei storages links datasets statistics software architecture_levels
     worker_gpus shares users user_queue_statistics to_running_rate remaining_work locks live_counter tasks jobs
     task_queues cpu_buckets groups platform_compatibility limits task_queue_settings instance_types instances
-    instance_jobs""".split()
+    instance_steps""".split()
 )
 QUEUE = set(
     """panda_site site role type cloud status capability workflow corecount corepower maxrss minrss maxtime mintime

@@ -25,7 +25,7 @@ def operator(client: httpx.Client, token: Token, db: Db) -> httpx.Client:
 
 def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: Db) -> None:
     before = Calls(db).stored()
-    answer = operator.post("/what-if", json={"settings": {"NQUEUED_SAT_CAP": 1}})
+    answer = operator.post("/what-if", json={"config": {"NQUEUED_SAT_CAP": 1}})
     assert answer.status_code == 200, answer.text
     found = answer.json()
     stored = Calls(db).stored()
@@ -38,7 +38,7 @@ def test_what_if_answers_as_the_command_does(operator: httpx.Client, db: Db) -> 
 
 
 def test_the_answer_of_what_if_is_found_again(operator: httpx.Client, db: Db, token: Token) -> None:
-    change = {"settings": {"NQUEUED_SAT_CAP": 1}, "tasks": [41000001]}
+    change = {"config": {"NQUEUED_SAT_CAP": 1}, "tasks": [41000001]}
     found = operator.post("/what-if", json=change).json()
     number = found.pop("what_if_id")
     kept = operator.get(f"/what-if/{number}", headers=bearer(token("viewer"))).json()
@@ -130,9 +130,9 @@ def test_what_if_takes_statuses_profiles_and_tasks(operator: httpx.Client, db: D
     ("body", "status", "words"),
     [
         ({}, 422, "nothing is changed"),
-        ({"settings": {"NQUEUED_SAT_CAPP": 1}}, 422, "NQUEUED_SAT_CAPP"),
-        ({"settings": {"NQUEUED_SAT_CAP": "many"}}, 422, "NQUEUED_SAT_CAP"),
-        ({"settings": 3}, 422, "settings"),
+        ({"config": {"NQUEUED_SAT_CAPP": 1}}, 422, "NQUEUED_SAT_CAPP"),
+        ({"config": {"NQUEUED_SAT_CAP": "many"}}, 422, "NQUEUED_SAT_CAP"),
+        ({"config": 3}, 422, "config"),
         ({"profile": "mine"}, 422, "mine"),
         ({"algorithm": "all", "profile": "panda2026"}, 422, "all"),
         ({"profile": "panda2026", "tasks": [10**15]}, 404, str(10**15)),

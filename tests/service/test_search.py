@@ -103,7 +103,7 @@ def test_a_search_compares_booleans_numbers_and_times(viewer: httpx.Client, some
         search = [{"parameter": parameter, "operator": "eq", "value": value}]
         assert len(found(viewer, "/leases/search", search=search)) == count, parameter
     search = [{"parameter": "priority", "operator": "gt", "value": 0.5}]
-    assert len(found(viewer, "/task_queues/search", search=search)) == 1
+    assert len(found(viewer, "/task-queues/search", search=search)) == 1
     search = [{"parameter": "matched_at", "operator": "gt", "value": first}]
     assert len(found(viewer, "/leases/search", search=search)) == 2
 
@@ -156,7 +156,7 @@ def test_too_many_groups_are_refused(viewer: httpx.Client, jobs: Jobs) -> None:
         ("/jobs/search", {"sort": [{"parameter": "site"}] * 2}, ("parameter", '"site"', None)),
         ("/jobs/search", {"sort": [{"parameter": "site", "direction": "up"}]}, ("direction", '"up"', None)),
         (
-            "/task_queues/search",
+            "/task-queues/search",
             {"sort": [{"parameter": "requirements"}]},
             ("parameter", '"requirements"', "parameters"),
         ),
@@ -169,8 +169,8 @@ def test_too_many_groups_are_refused(viewer: httpx.Client, jobs: Jobs) -> None:
         ("/jobs/summary", {}, ("grouping", None, None)),
         ("/jobs/summary", {"grouping": ["owners"]}, ("grouping", '"owners"', "nearest is owner")),
         ("/leases/summary", {"grouping": ["requirements"]}, ("grouping", '"requirements"', "parameters")),
-        ("/decisions/search", {}, ("search", None, "eq or in")),
-        ("/decisions/summary", {"grouping": ["rule"]}, ("search", None, "eq or in")),
+        ("/verdicts/search", {}, ("search", None, "eq or in")),
+        ("/verdicts/summary", {"grouping": ["rule"]}, ("search", None, "eq or in")),
         ("/events/search", {"search": [{"parameter": "site", "operator": "eq", "value": "A"}]}, ("search", None, "gt")),
     ],
 )

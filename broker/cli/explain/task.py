@@ -88,7 +88,7 @@ def _unified(queue: str) -> str | None:
 
 def show_explanation(explained: Row, limit: int) -> None:
     """Show the places where a task or its jobs can go, and why they cannot go to others."""
-    task, refused = explained["task"], explained["refused"]
+    task, refused = explained["task_id"], explained["refused"]
     _show_not_due(explained)
     _show_not_loaded(explained)
     if refused:
@@ -151,7 +151,7 @@ def _places(explained: Row, number: int) -> str:
 
 def _show_not_due(explained: Row) -> None:
     if explained["not_due"]:
-        output.say(f"task {explained['task']} is not due: {explained['not_due']}")
+        output.say(f"task {explained['task_id']} is not due: {explained['not_due']}")
 
 
 def _show_second_pass(explained: Row) -> None:
@@ -161,7 +161,7 @@ def _show_second_pass(explained: Row) -> None:
 
 def _show_empty_list(explained: Row) -> None:
     """Show why no queue entered the list of a task."""
-    task, queues = explained["task"], explained["queues"]
+    task, queues = explained["task_id"], explained["queues"]
     if explained["unknown_queues"]:
         output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
         _show_named(explained)

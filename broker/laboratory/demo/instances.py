@@ -22,7 +22,7 @@ def run(connection: Connection, setup: str, samples: int) -> Iterator[Row]:
     waves = min(_WAVES, samples)
     for wave in range(waves):
         size = (wave + 1) * samples // waves - wave * samples // waves
-        connection.execute("select instance.add_jobs(%s, %s)", [setup, Jsonb(sample * size)])
+        connection.execute("select instance.add_steps(%s, %s)", [setup, Jsonb(sample * size)])
         packed = _scheduled(connection, setup)
         yield packed | {"one_instance_a_step": round(alone * packed["steps"] / len(sample), 2)}
 

@@ -37,7 +37,7 @@ _MADE: LiteralString = """
 _BUSY = ("55P03", "57014", "40P01", "40001", "PB006")
 """Errors of a change that does not get its locks in time."""
 
-_JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner_dn={}"
+_JOB, _TASK_QUEUE, _TASK, _OWNER = "/jobs/{}", "/task-queues/{}", "/tasks/{}", "/task-queues?owner={}"
 _REASON = (Field("reason", acts.CANCEL_JOBS.arguments["reason"], acts.USUAL_REASON),)
 _HELD: tuple[tuple[str, str, str, bool], ...] = (
     ("job", "job", _JOB, True), ("task_queue", "TaskQueue", _TASK_QUEUE, True), ("owner", "owner", _OWNER, False),

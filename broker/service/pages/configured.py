@@ -19,7 +19,7 @@ _LIMITS: LiteralString = """
 """
 _LIMIT: LiteralString = """
     select l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, l.used, l.reached,
-           l.queues, l.jobs
+           l.task_queues, l.jobs
       from monitor.site_limit l where l.setup = %s and l.limit_id = %s
 """
 _WAITING: LiteralString = """

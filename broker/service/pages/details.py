@@ -31,14 +31,14 @@ _REQUIREMENTS: LiteralString = """
 """
 _BACK: LiteralString = "select b.retry_at from monitor.brokered_job b where b.setup = %s and b.job_id = %s"
 _LEASE: LiteralString = """
-    select l.attempt, l.state, l.site, l.grid_ce, l.host, l.matched_at, l.heard_at, l.expires_at, l.expired,
+    select l.attempt_number, l.state, l.site, l.grid_ce, l.host, l.matched_at, l.heard_at, l.expires_at, l.expired,
            l.kill_reason, l.subject, l.error_text
       from monitor.lease l where l.setup = %s and l.job_id = %s
 """
 _EVENTS: LiteralString = """
-    select e.at, e.event, e.attempt, e.site, e.grid_ce, e.host, e.subject, e.error_class, e.error_text, e.cpu_used,
-           e.wall_used, e.ram_used, e.cores_used, e.retry_rule, e.passive_rule
-      from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt
+    select e.at, e.event, e.attempt_number, e.site, e.grid_ce, e.host, e.subject, e.error_class, e.error_text,
+           e.cpu_used, e.wall_used, e.ram_used, e.cores_used, e.retry_rule, e.passive_rule
+      from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt_number
 """
 _HISTORY: LiteralString = """
     select h.at, h.from_status as before, h.to_status as after, h.why, h.role_name as role from monitor.job_history h
@@ -83,7 +83,7 @@ SITES: LiteralString = """
       select distinct on (f.site) f.site, f.class
         from history.failures(
                %s, coalesce((select simulated from monitor.setup where setup = %s), now()) - interval '1 hour',
-               '{site,class}', p_most => null) f
+               '{site,class}', p_limit => null) f
        order by f.site, f.jobs desc
     )
     select s.site, s.status, s.waiting_at_queues + coalesce(w.jobs, 0) as waiting, s.starting, s.running,

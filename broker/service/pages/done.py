@@ -123,7 +123,7 @@ async def _task_queue(call: Call, change: Row) -> Done | None:
 
 
 async def _owner(call: Call, change: Row) -> Done | None:
-    is_here = _page(call) == "task-queues" and call.request.query_params.get("owner_dn") == change["name"]
+    is_here = _page(call) == "task-queues" and call.request.query_params.get("owner") == change["name"]
     return _held("Owner", "owner", change) if is_here else None
 
 

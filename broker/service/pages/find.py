@@ -56,7 +56,7 @@ _NAMED: LiteralString = """
 """
 _PAGES = {
     "Site": "/sites/{}", "Queue": "/queues/{}", "Group": "/task-queues?owner_group={}",
-    "Owner": "/task-queues?owner_dn={}", "Owner of tasks": "/tasks?owner={}", "Share of tasks": "/tasks?share={}",
+    "Owner": "/task-queues?owner={}", "Owner of tasks": "/tasks?owner={}", "Share of tasks": "/tasks?share={}",
 }  # fmt: skip
 _MOST = 20
 _LONGEST = 300

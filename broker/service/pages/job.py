@@ -25,12 +25,12 @@ def path(job: Row, events: Sequence[Row], history: Sequence[Row], has_ended: boo
     if history:
         states = [(history[0]["before"], job["created"]), *((row["after"], row["at"]) for row in history)]
     else:
-        last = max((row["attempt"] or 0 for row in events), default=0)
+        last = max((row["attempt_number"] or 0 for row in events), default=0)
         states = [("inserted", job["created"])]
         states += [
             ("waits again" if row["event"] in ("expired", "released") else row["event"], row["at"])
             for row in sorted(events, key=lambda row: (row["at"], row["event"] != "matched"))
-            if row["event"] not in _BETWEEN and (row["attempt"] or 0) == last
+            if row["event"] not in _BETWEEN and (row["attempt_number"] or 0) == last
         ]  # fmt: skip
     states = [(word, at) for word, at in states if word and at]
     if len(states) > _MOST_STEPS:
@@ -71,8 +71,8 @@ def _mark(word: str) -> str:
 
 
 def _facts(row: Row) -> Iterator[str]:
-    if row["attempt"]:
-        yield f"attempt {row['attempt']}"
+    if row["attempt_number"]:
+        yield f"attempt {row['attempt_number']}"
     if row["grid_ce"]:
         yield row["grid_ce"]
     if row["host"]:
@@ -104,10 +104,10 @@ def failure(job: Row, events: Sequence[Row], alerts: Sequence[Row]) -> dict[str,
         return {"attempt": None, "site": site, "after": None, "error": "", "host": None, "alert": alert}
     begin = next(
         (row["at"] for of in ("running", "matched") for row in events
-         if row["event"] == of and row["attempt"] == end["attempt"] and row["at"] <= end["at"]), None,
+         if row["event"] == of and row["attempt_number"] == end["attempt_number"] and row["at"] <= end["at"]), None,
     )  # fmt: skip
     after: timedelta | None = None if begin is None else end["at"] - begin
     return {
-        "attempt": end["attempt"], "site": site, "after": after, "error": _error(end), "host": end["host"],
+        "attempt": end["attempt_number"], "site": site, "after": after, "error": _error(end), "host": end["host"],
         "alert": alert,
     }  # fmt: skip

@@ -18,7 +18,7 @@ _TREE: LiteralString = """
 """
 _GROUPS: LiteralString = """
     select u.owner_group, u.share, u.target, u.use, u.waiting, u.matched, u.running
-      from monitor.group_use u where u.setup = %s order by u.use - u.target desc, u.owner_group collate "C"
+      from monitor.group_share u where u.setup = %s order by u.use - u.target desc, u.owner_group collate "C"
 """
 _FIGURES: LiteralString = "select figure, labels, unit, fold, meaning, title from history.figure order by figure"
 _HEALTH: LiteralString = """

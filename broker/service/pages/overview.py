@@ -23,7 +23,7 @@ _LEASES: LiteralString = """
 """
 _GROUPS: LiteralString = """
     select owner_group, share, target, use, waiting, matched + running as leases
-      from monitor.group_use where setup = %s
+      from monitor.group_share where setup = %s
      order by use - target desc nulls last, owner_group collate "C" limit 8
 """
 _TASKS: LiteralString = """

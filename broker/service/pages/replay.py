@@ -65,7 +65,9 @@ class Question:
         words += ["--newest", str(self.newest)] if self.run is None else ["--run", str(self.run)]
         words += ["--profile", self.profile] if self.profile else []
         words += [word for rule in self.without for word in ("--without", rule)]
-        words += [w for name, value in forms.parameter_texts(self.parameters) for w in ("--set", f"{name}={value}")]
+        words += [
+            w for name, value in forms.parameter_texts(self.parameters) for w in ("--parameter", f"{name}={value}")
+        ]
         return shlex.join([*words, *([] if self.changes else ["--check"])])
 
 

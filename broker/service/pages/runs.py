@@ -15,8 +15,8 @@ STATUSES = ("candidates", "pending", "throttled", "failed", "error")
 
 _RUN: LiteralString = """
     select r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r.started_at, r.ended_at,
-           extract(epoch from r.ended_at - r.started_at)::float8 as took, r.tasks, r.assigned, r.pending, r.throttled,
-           r.failed
+           extract(epoch from r.ended_at - r.started_at)::float8 as took, r.tasks, r.with_candidates, r.pending,
+           r.throttled, r.failed
       from monitor.run r
 """
 _RUNS: LiteralString = f"""{_RUN}

@@ -184,7 +184,7 @@ def verdict(asked: WhatIf, found: Difference) -> str:
 async def _replay(call: Call, asked: WhatIf, run: int | None, profile: str | None) -> str | None:
     """The address that asks the same of the tasks of a run that decided them. A replay changes only rules, and keeps
     the base profile."""
-    if run is None or asked.settings or asked.world:
+    if run is None or asked.config or asked.world:
         return None
     if asked.profile:
         bases: dict[str, str | None] = dict(await call.rows(_BASES))
@@ -259,7 +259,7 @@ async def _asked(call: Call, given: Mapping[str, str]) -> WhatIf:
         [(algorithm,)] = await call.rows(_ALGORITHM_OF, call.setup, tasks[0])
     world = bodies.decoded(given["world"].encode(), dict[str, Any], "world") if "world" in given else {}
     asked = WhatIf(
-        settings=dict(forms.pair("settings", line) for line in given.get("settings", "").splitlines() if line.strip()),
+        config=dict(forms.pair("settings", line) for line in given.get("settings", "").splitlines() if line.strip()),
         world=await _with_statuses(call, given, world) or msgspec.UNSET,
         profile=given.get("profile"),
         parameters=forms.parameters(given.get("parameters", "")),
@@ -315,7 +315,7 @@ def changes_of(asked: WhatIf) -> list[str]:
         *([f"profile {asked.profile}"] if asked.profile else []),
         *(f"without rule {rule}" for rule in asked.without),
         *(f"{name} = {value}" for name, value in forms.parameter_texts(asked.parameters)),
-        *(f"{key} = {forms.text(value)}" for key, value in asked.settings.items()),
+        *(f"{key} = {forms.text(value)}" for key, value in asked.config.items()),
         *(
             f"{forms.some([name for name in statuses if statuses[name] == status], _NAMES)}: {forms.text(status)}"
             for status in dict.fromkeys(statuses.values())
@@ -333,7 +333,7 @@ def fields_of(asked: WhatIf) -> dict[str, str]:
         "profile": asked.profile or "",
         "without": " ".join(asked.without),
         "parameters": "\n".join(f"{name}={value}" for name, value in forms.parameter_texts(asked.parameters)),
-        "settings": "\n".join(f"{key}={forms.text(value)}" for key, value in asked.settings.items()),
+        "settings": "\n".join(f"{key}={forms.text(value)}" for key, value in asked.config.items()),
         "world": forms.text(asked.world) if asked.world else "",
     }
 
@@ -346,7 +346,7 @@ def command(setup: str, asked: WhatIf) -> str:
     words += ["--profile", asked.profile] if asked.profile else []
     words += [word for rule in asked.without for word in ("--without", rule)]
     words += [w for name, value in forms.parameter_texts(asked.parameters) for w in ("--parameter", f"{name}={value}")]
-    words += [w for key, value in asked.settings.items() for w in ("--set", f"{key}={forms.text(value)}")]
+    words += [w for key, value in asked.config.items() for w in ("--set", f"{key}={forms.text(value)}")]
     return shlex.join([*words, *(["--world", "change.json"] if asked.world else [])])
 
 

@@ -1,11 +1,11 @@
 create or replace procedure brokerage.broker_jobs(
-  p_setup text, p_tasks bigint[] default null, p_profile text default null, p_seed bigint default null,
+  p_setup text, p_task_ids bigint[] default null, p_profile text default null, p_seed bigint default null,
   p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,
   inout p_run_id bigint default null
 )
 language plpgsql as $$
 begin
-  call brokerage.broker(p_setup, 'production_job', p_tasks, p_profile, p_seed, p_dry_run, p_limit,
+  call brokerage.broker(p_setup, 'production_job', p_task_ids, p_profile, p_seed, p_dry_run, p_limit,
                         p_tasks_a_commit, p_run_id);
 end $$;
 

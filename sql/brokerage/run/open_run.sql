@@ -1,7 +1,7 @@
 -- The planner assumes that tables without statistics have a handful of rows; a batch would then take minutes instead of
 -- seconds.
 create or replace function brokerage.open_run(
-  p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean
+  p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry_run boolean
 ) returns bigint
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
@@ -11,7 +11,7 @@ begin
                 and c.reltuples < 0 and pg_relation_size(c.oid) > 100000) then
     perform brokerage.refresh_statistics();
   end if;
-  return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry, false))).run_id;
+  return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry_run, false))).run_id;
 end $$;
 
 comment on function brokerage.open_run(text, text, text, bigint, boolean) is

@@ -28,7 +28,7 @@ begin
       v_control, p_setup, brokerage.base_profile(v_control)
       using errcode = 'PB001', hint = 'Facts differ by base profile: name a profile with the same base profile.';
   end if;
-  insert into brokerage.trial (setup, profile, control, share, salt, begun_at, begun_by)
+  insert into brokerage.trial (setup, profile, control, share, salt, began_at, began_by)
   values (p_setup, v_profile, v_control, p_share, trunc(random() * 2 ^ 53)::bigint, resource.clock(p_setup),
           resource.caller())
   returning trial into v_trial;

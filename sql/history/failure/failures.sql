@@ -3,7 +3,7 @@
 -- counting them would read the whole history; there is no such figure for a host.
 create or replace function history.failures(
   p_setup text, p_since timestamptz default null, p_by text[] default '{class,error}', p_only jsonb default '{}',
-  p_most int default 100
+  p_limit int default 100
 ) returns table (site text, host text, class text, source text, code int, task_id bigint, job_id bigint,
                  meaning text, jobs bigint, share float8, first_at timestamptz, last_at timestamptz, example bigint,
                  text text, looked_since timestamptz)
@@ -17,7 +17,7 @@ declare
 begin
   perform resource.identify_viewer(p_setup);
   perform history.require_grouping(p_since, v_now, p_by, p_only);
-  perform resource.require_limit('most', p_most);
+  perform resource.require_limit('limit', p_limit);
   v_task := (p_only -> 'task')::bigint;
   v_since := coalesce(p_since, case when v_task is null then v_now - interval '1 day' else '-infinity' end);
   return query
@@ -67,7 +67,7 @@ begin
              (array_agg(t.text order by t.jobs desc, t.example desc))[1] as text
         from meant t
        group by 1, 2, 3, 4, 5, 6, 7, 8
-       order by 9 desc, 11 desc, 12 desc limit p_most
+       order by 9 desc, 11 desc, 12 desc limit p_limit
     ), ended as (
       select e.label as site, sum(u.value * u.samples) as jobs
         from looked l
@@ -91,10 +91,10 @@ end $$;
 
 comment on function history.failures(text, timestamptz, text[], jsonb, int) is
   'Failed jobs, counted by what p_by names (site, host, class, error, task, job; a host includes its site, an error is '
-  'source, code and meaning of the first error), the most jobs first, at most p_most rows (null = all). p_only: only '
+  'source, code and meaning of the first error), the most jobs first, at most p_limit rows (null = all). p_only: only '
   'failures with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; '
   'of a task, all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the '
   'jobs that finished or failed at the site since then, from the sampled figures; null = not known, as for a host. '
   'example: a job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is '
   'later than p_since if there are more; of a task, its newest 10,000 failed jobs. '
-  'Errors: PB001 (p_since, p_by, p_only, p_most), PB002 (setup not granted).';
+  'Errors: PB001 (p_since, p_by, p_only, p_limit), PB002 (setup not granted).';

@@ -20,11 +20,11 @@ select w.setup, 'oldest_wait', jsonb_build_object('owner_group', w.owner_group),
  group by w.setup, w.owner_group
  union all
 select g.setup, 'leases', jsonb_build_object('owner_group', g.owner_group, 'state', s.state), s.leases
-  from monitor.group_use g
+  from monitor.group_share g
  cross join lateral (values ('matched', g.matched), ('running', g.running)) s (state, leases)
  union all
 select g.setup, f.figure, jsonb_build_object('owner_group', g.owner_group), f.value
-  from monitor.group_use g
+  from monitor.group_share g
  cross join lateral (values ('group_target', g.target), ('group_use', g.use)) f (figure, value)
  union all
 select l.setup, 'leases_at_site', jsonb_build_object('site', coalesce(l.site, 'none'), 'state', l.state), l.leases

@@ -16,7 +16,7 @@ begin
   p_waiting := 0;
   p_unschedulable := 0;
   perform instance.forget_ended(p_setup);
-  perform instance.follow_taskqueues(p_setup);
+  perform instance.follow_task_queues(p_setup);
   if p_commit then
     commit;
   end if;
@@ -36,6 +36,6 @@ end $$;
 comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
   'Packs the waiting steps of a task onto instances, as instance.schedule_task does; null means all tasks, one after '
   'the other. First it deletes old steps (instance.forget_ended) and follows the TaskQueues '
-  '(instance.follow_taskqueues). Returns the numbers of steps placed, of instances requested and released, of steps '
+  '(instance.follow_task_queues). Returns the numbers of steps placed, of instances requested and released, of steps '
   'that wait, and of steps that are unschedulable. Commits after each task; within a transaction block give p_commit '
   '=> false. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -60,7 +60,7 @@ end $$;
 
 comment on function instance.set_needs(text, jsonb) is
   'Changes the needs of steps that are on no instance, and returns how many steps changed. An example: [{"id": 7, '
-  '"inputs": {"size": 2048}}]; cpu, ram and instance_type are as in instance.add_jobs. Keys that are left out keep '
+  '"inputs": {"size": 2048}}]; cpu, ram and instance_type are as in instance.add_steps. Keys that are left out keep '
   'their values; inputs are added. A step that was unschedulable waits again. Errors: PB001 (an element is wrong), '
   'PB002 (setup not granted, or only for one owner), PB004 (no such step), PB005 (the step is placed, has ended, or '
   'represents a job).';

@@ -2,12 +2,12 @@
 -- another transaction has locked is skipped, since its agent is calling. A dry run uses the same statements, without a
 -- lock.
 create or replace function lifecycle.expire_leases(
-  p_setup text, p_most int default 1000, p_dry_run boolean default false
+  p_setup text, p_dry_run boolean default false, p_limit int default 1000
 ) returns table (rule text, action text, jobs bigint)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
-  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_limit int := coalesce(p_limit, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
   v_lock text := case when p_dry_run then '' else 'for update of l skip locked' end;
   v_setting taskqueue.setting;
   v_skipped_at text[];
@@ -17,7 +17,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
-  perform resource.require_limit('most', p_most);
+  perform resource.require_limit('limit', p_limit);
   if p_dry_run is not true then
     perform taskqueue.enter_setup(p_setup);
   end if;
@@ -35,7 +35,7 @@ begin
                                where j.setup = $1 and j.job_id = l.job_id
                                  and lifecycle.is_exempt(q.status, q.catchall, $4)))
        order by l.matched_at limit $5 %s)$q$, v_lock)
-    into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
+    into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_limit;
   v_ended := array(select (l, case when l.kill_reason is null then 'failed' else 'cancelled' end, null,
                            coalesce(l.kill_reason, format('sent: it never started, loss %s of %s', l.losses + 1,
                                                           v_setting.attempts)), null, 'lost', null
@@ -55,7 +55,7 @@ begin
               'lost', null)::taskqueue.lease_event
         from taskqueue.lease l
        where l.setup = $1 and l.state = 'running' and l.expires_at < $2 and not l.brokered
-       order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_most;
+       order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_limit;
   if p_dry_run is not true then
     perform taskqueue.end_leases(p_setup, v_lost);
   end if;
@@ -63,8 +63,8 @@ begin
          ('heartbeat', 'fail', cardinality(v_lost));
 end $$;
 
-comment on function lifecycle.expire_leases(text, int, boolean) is
-  'Ends leases that have expired, up to p_most of each kind (null means the setting most). Jobs that never started go '
+comment on function lifecycle.expire_leases(text, boolean, int) is
+  'Ends leases that have expired, up to p_limit of each kind (null means the setting most). Jobs that never started go '
   'back to their queue, or fail if the setting attempts allows no more losses; jobs without a recent heartbeat fail. '
   'p_dry_run only counts them, and does not wait. Returns how many leases ended. Errors: PB001 (no such setup), PB002 '
   '(setup not granted).';

@@ -1,5 +1,5 @@
 create or replace function lifecycle.explain_timeouts(p_setup text, p_job_id bigint)
-returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text,
+returns table ("position" int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text,
                due_at timestamptz, why text)
 language plpgsql stable security definer set search_path = lifecycle, pg_temp set timezone = 'UTC' as $$
 declare

@@ -15,7 +15,7 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if v_most < 1 then
-    raise exception 'most is %', v_most
+    raise exception 'limit is %', v_most
       using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
   end if;
   with excess as materialized (

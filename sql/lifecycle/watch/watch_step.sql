@@ -7,7 +7,7 @@ begin
   if p_step = 'leases' then
     select jsonb_agg(to_jsonb(s))
       into v_said
-      from lifecycle.expire_leases(p_setup, p_limit, p_dry_run) s
+      from lifecycle.expire_leases(p_setup, p_dry_run, p_limit) s
      where s.jobs > 0;
   elsif p_step = 'timeouts' then
     select jsonb_agg(to_jsonb(s))

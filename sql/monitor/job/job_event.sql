@@ -1,9 +1,9 @@
 -- The view shows who had or held a job and how it ended, for brokered jobs and for those that were only inserted. A
 -- match is visible as soon as it is made (taskqueue.match).
 create or replace view monitor.job_event as
-select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name,
-       m.subject, null::text as host, null::text as error_class, null::jsonb as error, null::real as cpu_used,
-       null::real as wall_used, null::real as ram_used, null::smallint as cores_used,
+select m.setup, m.job_id, m.at, m.attempt as attempt_number, 'matched' as event, m.task_queue_id, m.site, m.grid_ce,
+       m.role_name, m.subject, null::text as host, null::text as error_class, null::jsonb as error,
+       null::real as cpu_used, null::real as wall_used, null::real as ram_used, null::smallint as cores_used,
        null::text as error_text, null::text as retry_rule, null::text as passive_rule,
        null::smallint as failures
   from taskqueue.match m
@@ -19,6 +19,7 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
 comment on view monitor.job_event is
   'Events of jobs in TaskQueues, one row per event, kept for as long as the setting history_kept of taskqueue says. '
   'Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.';
+comment on column monitor.job_event.attempt_number is 'Attempt of the job; 0 = never matched.';
 comment on column monitor.job_event.event is
   'Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled or '
   'closed.';

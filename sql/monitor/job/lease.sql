@@ -1,8 +1,8 @@
 -- The view shows which agent has which job.
 create or replace view monitor.lease as
-select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,
-       l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority, d.requirements,
-       coalesce(l.reported_at, l.matched_at) as heard_at, d.owner_dn, d.owner_group,
+select l.setup, l.job_id, l.attempt as attempt_number, l.state, l.site, l.grid_ce, l.role_name, l.matched_at,
+       l.reported_at, l.expires_at, l.expires_at < t.now as expired, l.kill_reason, l.task_queue_id, l.user_priority,
+       d.requirements, coalesce(l.reported_at, l.matched_at) as heard_at, d.owner_dn, d.owner_group,
        l.subject, l.host, l.error, l.cpu_used, l.wall_used, l.ram_used, l.cores_used,
        taskqueue.shown_error(l.error) as error_text
   from taskqueue.lease l
@@ -12,6 +12,7 @@ select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.
 
 comment on view monitor.lease is
   'Matched jobs that have not ended: who has each, and since when. The token is not shown.';
+comment on column monitor.lease.attempt_number is 'Attempt of the job, from 1.';
 comment on column monitor.lease.site is 'Site of the lease.';
 comment on column monitor.lease.grid_ce is 'Computing element of the lease.';
 comment on column monitor.lease.expired is 'Whether the lease has expired.';

@@ -1,10 +1,10 @@
 -- The view shows the runs of the brokers and the outcome of their tasks. The counts are read by the key of the run.
 create or replace view monitor.run as
 select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r.started_at, r.ended_at, c.tasks,
-       c.assigned, c.pending, c.throttled, c.failed
+       c.with_candidates, c.pending, c.throttled, c.failed
   from brokerage.run r
  cross join lateral (
-   select count(*) as tasks, count(*) filter (where d.status = 'candidates') as assigned,
+   select count(*) as tasks, count(*) filter (where d.status = 'candidates') as with_candidates,
           count(*) filter (where d.status = 'pending') as pending,
           count(*) filter (where d.status = 'throttled') as throttled,
           count(*) filter (where d.status in ('failed', 'error')) as failed
@@ -16,7 +16,7 @@ comment on view monitor.run is
   'Runs of the brokers, with the outcome of their tasks, for as long as decisions are kept.';
 comment on column monitor.run.trial is 'Trial that was active; null = no trial, or the call named a profile.';
 comment on column monitor.run.tasks is 'Number of tasks that were decided and are still kept.';
-comment on column monitor.run.assigned is 'Tasks with candidates.';
+comment on column monitor.run.with_candidates is 'Tasks with candidates.';
 comment on column monitor.run.pending is 'Tasks that no queue or nucleus can take.';
 comment on column monitor.run.throttled is 'Tasks that a rule throttled.';
 comment on column monitor.run.failed is 'Tasks that a rule failed, or that could not be evaluated.';

@@ -1,5 +1,5 @@
 create or replace view monitor.trial as
-select t.setup, t.trial, t.profile, t.control, t.share, t.begun_at, t.begun_by, t.ended_at, t.ended_by,
+select t.setup, t.trial, t.profile, t.control, t.share, t.began_at, t.began_by, t.ended_at, t.ended_by,
        coalesce(c.control_tasks, 0) as control_tasks, coalesce(c.trial_tasks, 0) as trial_tasks
   from brokerage.trial t
   left join lateral (

@@ -3,13 +3,13 @@ create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
        case l.kind when 'running' then u.used >= l.ceiling
                    else coalesce(l.next_at > t.now + (l.burst - 1) * l.delay, false) end as reached,
-       b.queues, b.jobs
+       b.task_queues, b.jobs
   from taskqueue.site_limit l
   join resource.setup_time t on t.setup = l.setup
  cross join lateral (select count(*) as used
                        from taskqueue.limit_use i where i.setup = l.setup and i.limit_id = l.limit_id) u
-  left join lateral (  -- not read unless queues or jobs are asked for
-       select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
+  left join lateral (  -- not read unless task_queues or jobs are asked for
+       select count(*) as task_queues, coalesce(sum(n.jobs), 0)::bigint as jobs
          from taskqueue.posted_task_queue p
          join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
          join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
@@ -23,6 +23,6 @@ comment on view monitor.site_limit is
   'reached.';
 comment on column monitor.site_limit.used is 'Number of leases that count at the limit, if it is of kind running.';
 comment on column monitor.site_limit.reached is 'Whether no more jobs may be matched there now.';
-comment on column monitor.site_limit.queues is
+comment on column monitor.site_limit.task_queues is
   'Number of open TaskQueues that the site may see and that count at the limit.';
 comment on column monitor.site_limit.jobs is 'Number of waiting jobs in these TaskQueues.';

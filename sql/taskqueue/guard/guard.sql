@@ -1,5 +1,5 @@
 -- GUARD.md, Reading the history. The lock of the mark excludes a second round at the same time.
-create or replace function taskqueue.guard(p_setup text, p_most int default 100000)
+create or replace function taskqueue.guard(p_setup text, p_limit int default 100000)
 returns table (action text, kind text, site text, name text, why text)
 language plpgsql security definer set search_path = taskqueue, pg_temp
 set plan_cache_mode = force_custom_plan as $$
@@ -14,8 +14,8 @@ declare
 begin
   perform resource.require_primary();
   perform resource.identify(p_setup);
-  if p_most is null or p_most not between 1 and 100000 then
-    raise exception 'most is %, not within 1 and 100000', coalesce(p_most::text, 'null')
+  if p_limit is null or p_limit not between 1 and 100000 then
+    raise exception 'limit is %, not within 1 and 100000', coalesce(p_limit::text, 'null')
       using errcode = 'PB001', hint = 'Leave it out: 100000 ends are counted in a round.';
   end if;
   perform taskqueue.enter_setup(p_setup);
@@ -43,7 +43,7 @@ begin
     end if;
     v_is_first := true;
   end if;
-  v_read := taskqueue.read_ends(v_mark, v_now, case when v_is_first then 2147483647 else p_most end);
+  v_read := taskqueue.read_ends(v_mark, v_now, case when v_is_first then 2147483647 else p_limit end);
   update taskqueue.guard_mark m
      set known_to = n.known_to, counted = n.counted, since = n.since, next_to = n.next_to, next_at = n.next_at,
          read_at = n.read_at
@@ -65,6 +65,6 @@ end $$;
 
 comment on function taskqueue.guard(text, int) is
   'One round of the guard of a setup: counts the ends of jobs since the last round, quarantines worker nodes that fail '
-  'their jobs, and judges the probes of quarantined worker nodes. p_most (1..100000): ends to count. With the setting '
+  'their jobs, and judges the probes of quarantined worker nodes. p_limit (1..100000): ends to count. With the setting '
   'guard = watch, it refuses no worker node. Returns a row per change: quarantined, watched, named (a site), lifted, '
   'probed (a probe did not lift the quarantine). Errors: PB001, PB002 (setup not granted).';

@@ -3,7 +3,7 @@
 -- fits are compared with every kind, once; a later kind is compared with them (taskqueue.note_kinds). The reason is
 -- found again after a quarter of an hour, since another kind may have got a job, and in every call if it depends on
 -- limits or on the age of the kind.
-create or replace function taskqueue.find_reasons(p_setup text, p_most interval default '500 milliseconds')
+create or replace function taskqueue.find_reasons(p_setup text, p_time interval default '500 milliseconds')
 returns table (step text, changed bigint)
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 declare
@@ -16,11 +16,11 @@ declare
   v_began timestamptz;
 begin
   perform resource.identify(p_setup);
-  if p_most is null or p_most not between interval '0' and interval '1 day' then
-    raise exception 'most is %, which is not a valid time', coalesce(p_most::text, 'null')
+  if p_time is null or p_time not between interval '0' and interval '1 day' then
+    raise exception 'time is %, which is not a valid time', coalesce(p_time::text, 'null')
       using errcode = 'PB001', hint = 'Give an interval such as 500 milliseconds, of at most a day.';
   end if;
-  v_end := clock_timestamp() + p_most;
+  v_end := clock_timestamp() + p_time;
   perform taskqueue.enter_setup(p_setup);
   if not pg_try_advisory_xact_lock(hashtext('taskqueue.find_reasons'), hashtext(p_setup)) then
     return;
@@ -68,6 +68,6 @@ begin
 end $$;
 
 comment on function taskqueue.find_reasons(text, interval) is
-  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_most. A call during '
+  'Finds why the jobs of each set of requirements wait (taskqueue.waiting_reason), for about p_time. A call during '
   'another one in the setup does nothing. Returns a row per step with the number of changes. `broker run` calls '
-  'it every few seconds (loop summarize). Errors: PB001 (p_most), PB002 (setup not granted).';
+  'it every few seconds (loop summarize). Errors: PB001 (p_time), PB002 (setup not granted).';

@@ -1,10 +1,11 @@
 -- RETRIES.md, Judging again. Nothing is stored. A busy grid has a million failures a day, so the newest ones are
 -- judged.
 create or replace function taskqueue.judge_again(
-  p_setup text, p_rules jsonb, p_since timestamptz, p_until timestamptz default null, p_most int default 20000
-) returns table (at timestamptz, job_id bigint, attempt int, site text, host text, error_class text, failures int,
-                 cpu_used real, wall_used real, decided text, decided_passive text, present text, present_passive text,
-                 present_delay interval, proposed text, proposed_passive text, proposed_delay interval)
+  p_setup text, p_rules jsonb, p_since timestamptz, p_until timestamptz default null, p_limit int default 20000
+) returns table (at timestamptz, job_id bigint, attempt_number int, site text, host text, error_class text,
+                 failures int, cpu_used real, wall_used real, decided text, decided_passive text, present text,
+                 present_passive text, present_delay interval, proposed text,
+                 proposed_passive text, proposed_delay interval)
 language plpgsql stable security definer set search_path = taskqueue, pg_temp set jit = off as $$
 #variable_conflict use_column
 declare
@@ -14,7 +15,7 @@ declare
   v_rules taskqueue.retry_rule[];
 begin
   perform resource.identify_viewer(p_setup);
-  perform resource.require_limit('most', p_most);
+  perform resource.require_limit('limit', p_limit);
   if (p_since < v_until) is not true then
     raise exception 'since is %, and until %', coalesce(p_since::text, 'null'), coalesce(p_until::text, 'null')
       using errcode = 'PB001', hint = 'Give a beginning, and an end after it or null.';
@@ -29,7 +30,7 @@ begin
       from (select h as ended from taskqueue.history h
              where h.setup = p_setup and h.event = 'failed' and h.error_class is not null and h.at >= p_since
                and h.at < v_until
-             order by h.at desc limit p_most) w
+             order by h.at desc limit p_limit) w
      cross join lateral (
             select f.*, f as failure, v_setting.most_retries > 0 and not taskqueue.was_killed(w.ended) as is_judged
               from taskqueue.failure_of(w.ended, v_setting, v_last_bucket) f offset 0) f
@@ -40,8 +41,8 @@ end $$;
 
 comment on function taskqueue.judge_again(text, jsonb, timestamptz, timestamptz, int) is
   'Judges failed ends of the history by the present retry rules and by proposed ones (p_rules, as set_retry_rules '
-  'takes them), the newest first, at most p_most (null = all). decided: the rule that decided when the job failed. '
+  'takes them), the newest first, at most p_limit (null = all). decided: the rule that decided when the job failed. '
   'present and proposed: the rule of this list that decides (null = none, so the job ends), the passive rule before '
   'it, and the delay after which the job is tried again (null = the job ends). failures: the number that was counted '
-  'at the end. Nothing is stored. Errors: PB001 (p_rules, p_since, p_until, p_most), '
+  'at the end. Nothing is stored. Errors: PB001 (p_rules, p_since, p_until, p_limit), '
   'PB002 (setup not granted).';

@@ -1,25 +1,25 @@
 -- SHARES.md, When priorities change.
 create or replace function taskqueue.recompute_shares(
-  p_setup text, p_group text default null, p_most bigint default null
+  p_setup text, p_owner_group text default null, p_limit bigint default null
 ) returns bigint
 language plpgsql security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
-  perform resource.require_limit('most', p_most);
+  perform resource.require_limit('limit', p_limit);
   perform taskqueue.enter_setup(p_setup);
-  perform taskqueue.correct_shares(p_setup, p_group is null);
+  perform taskqueue.correct_shares(p_setup, p_owner_group is null);
   return taskqueue.recompute_groups(
     p_setup,
-    case when p_group is not null then array[p_group]
+    case when p_owner_group is not null then array[p_owner_group]
          else array(select q.owner_group from taskqueue.task_queue q where q.setup = p_setup
                     union
                     select m.owner_group from taskqueue.share_mark m where m.setup = p_setup
                     union
                     select w.owner_group from taskqueue.owner_weight w where w.setup = p_setup) end,
-    p_most);
+    p_limit);
 end $$;
 
 comment on function taskqueue.recompute_shares(text, text, bigint) is
   'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their present jobs and '
-  'shares, up to p_most of them (null = all; later calls go on); returns how many TaskQueues changed. Errors: PB001, '
+  'shares, up to p_limit of them (null = all; later calls go on); returns how many TaskQueues changed. Errors: PB001, '
   'PB002 (setup not granted).';

@@ -1,6 +1,6 @@
 -- An id that was inserted again may have been a job of another owner before.
 create or replace function taskqueue.own_job_events(p_setup text, p_job_id bigint)
-returns table (at timestamptz, attempt int, event text, site text, grid_ce text, host text, error_class text,
+returns table (at timestamptz, attempt_number int, event text, site text, grid_ce text, host text, error_class text,
                error_text text, cpu_used real, wall_used real, ram_used real, cores_used smallint,
                retry_rule text, passive_rule text, failures smallint)
 language plpgsql stable

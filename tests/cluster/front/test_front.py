@@ -24,7 +24,7 @@ ROLES = Roles("broker_")
 # Functions without a setup: writes go to all shards, reads to any shard, and the front answers the rest.
 ALL = {
     "brokerage.maintain", "brokerage.profile_faults", "brokerage.refresh_statistics", "brokerage.remove_profile",
-    "brokerage.remove_rule", "brokerage.set_profile", "brokerage.set_rule",
+    "brokerage.clear_rule", "brokerage.set_profile", "brokerage.set_rule",
     "lifecycle.make_partitions", "lifecycle.setups_due", "lifecycle.stand_down", "lifecycle.summarize_due",
     "resource.set_config_everywhere", "taskqueue.guard_due", "taskqueue.refresh_statistics", "taskqueue.setups_due",
     "workload.fold_counts",

@@ -75,10 +75,10 @@ def test_the_task_of_highest_priority_goes_first(db_with_grid: Connection) -> No
 
 def test_named_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}, {"id": 2, "status": "finished"}, {"id": 3}])])
-    run = _call(db, "default", tasks=[3, 2, 3])
+    run = _call(db, "default", task_ids=[3, 2, 3])
     assert numbers(db, DECIDED, "default", run) == [2, 3]
     assert numbers(db, DUE, "default") == [1]
-    run = _call(db, "default", tasks=[])
+    run = _call(db, "default", task_ids=[])
     assert numbers(db, DECIDED, "default", run) == []
 
 
@@ -119,7 +119,7 @@ def test_a_task_without_jobs_is_decided_only_when_it_is_named(db: Connection) ->
     world.load(db, [{**_world([{"id": 1, "input": []}]), "datasets": {}}])
     assert numbers(db, DUE, "default") == []
     assert numbers(db, DECIDED, "default", _call(db, "default")) == []
-    assert numbers(db, DECIDED, "default", _call(db, "default", tasks=[1])) == [1]
+    assert numbers(db, DECIDED, "default", _call(db, "default", task_ids=[1])) == [1]
     assert numbers(db, DUE, "default") == []
 
 

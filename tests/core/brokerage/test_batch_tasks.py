@@ -96,7 +96,7 @@ def test_every_due_task_is_decided_once(tasks_db: Connection, profile: str, task
 def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     """A named task that is not assigning keeps its status."""
     world.load(tasks_db, [_world([{"id": 1}, {"id": 2, "status": "pending"}, {"id": 3, "nucleus": "N2"}])])
-    _call(tasks_db, tasks=[1, 2, 3])
+    _call(tasks_db, task_ids=[1, 2, 3])
     sent = dict(tasks_db.execute(SENT).fetchall())
     rows = tasks_db.execute("select task_id, status, nucleus from workload.task order by 1").fetchall()
     assert rows == [(1, "ready", sent[1]), (2, "pending", sent[2]), (3, "ready", "N2")]
@@ -106,7 +106,7 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     assert tasks_db.execute(query).fetchall() == [("N2", 1)]
     query = "select task_id, nucleus from monitor.task_decision order by task_id"
     assert dict(tasks_db.execute(query).fetchall()) == sent
-    _call(tasks_db, tasks=[3])
+    _call(tasks_db, task_ids=[3])
     query = "select nucleus from monitor.task_decision where task_id = 3 order by run_id"
     assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run sent the task
 
@@ -190,9 +190,9 @@ def test_work_of_lower_priority_is_not_seen_in_panda2026(tasks_db: Connection) -
     world.load(
         tasks_db, [{"tasks": _world([{"id": 2, "current_priority": 101}, {"id": 3, "current_priority": 100}])["tasks"]}]
     )
-    run = _call(tasks_db, tasks=[2], profile="unchecked")
+    run = _call(tasks_db, task_ids=[2], profile="unchecked")
     assert tasks_db.execute(WEIGHTS, [run, 2]).fetchall() == [("N1", 1)]
-    run = _call(tasks_db, tasks=[3], profile="unchecked")
+    run = _call(tasks_db, task_ids=[3], profile="unchecked")
     assert tasks_db.execute(WEIGHTS, [run, 3]).fetchall() == [("N1", pytest.approx(1 / 2000, rel=1e-12))]
 
 
@@ -205,7 +205,7 @@ def test_work_assigned_long_ago_is_not_seen(tasks_db: Connection) -> None:
     works = {1: (timedelta(), 0), 2: (timedelta(minutes=59), 2000), 3: (timedelta(minutes=60), 2000)}
     for task, (later, work) in works.items():
         tasks_db.execute("select resource.set_clock('default', %s)", [NOW + later])
-        run = _call(tasks_db, tasks=[task])
+        run = _call(tasks_db, task_ids=[task])
         [(_, weight)] = tasks_db.execute(WEIGHTS, [run, task]).fetchall()
         assert weight == pytest.approx(1 / max(work, 50), rel=1e-12)
 

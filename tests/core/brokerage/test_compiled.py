@@ -89,7 +89,7 @@ def test_a_change_of_a_profile_makes_its_functions_anew(db: Db) -> None:
             assert kept_for(db, profile, algorithm) == [True, True]
     db.execute("select brokerage.set_rule('acme', 'odd', '{\"position\": 36}')")
     assert kept_for(db, "acme", "production_job") == kept_for(db, "child", "production_job") == [True, True]
-    db.execute("select brokerage.remove_rule('acme', 'odd')")
+    db.execute("select brokerage.clear_rule('acme', 'odd')")
     assert kept_for(db, "acme", "production_job") == kept_for(db, "child", "production_job") == [True, True]
     db.execute("select brokerage.set_profile('acme', 'panda2026')")
     assert kept_for(db, "child", "analysis_job") == [True, True]

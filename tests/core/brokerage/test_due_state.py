@@ -25,7 +25,7 @@ def _world(task: Row | None = None, *, files: int = 4, **queue: Any) -> Row:
 
 
 def _call(lab: Connection, *tasks: int) -> int:
-    query = "call brokerage.broker_jobs('default', p_tasks => %s::bigint[], p_tasks_a_commit => null)"
+    query = "call brokerage.broker_jobs('default', p_task_ids => %s::bigint[], p_tasks_a_commit => null)"
     [(run,)] = lab.execute(query, [list(tasks) or None]).fetchall()
     return int(run)
 

@@ -119,7 +119,7 @@ def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
     _say(acme, "memory", enabled=False)
     own = _answer(acme, "acme")
     assert "QN" in _weights(own)
-    assert acme.execute("select brokerage.remove_rule('acme', 'memory')").fetchall() == [(True,)]
+    assert acme.execute("select brokerage.clear_rule('acme', 'memory')").fetchall() == [(True,)]
     assert _rejected(_answer(acme, "acme"))["QN"] == ("memory", "-lowmemory")
     _say(acme, "acme-cloud", enabled=False)
     assert "QC" in _weights(_answer(acme, "acme"))
@@ -205,7 +205,7 @@ def test_a_rule_that_one_profile_lacks_does_not_disturb_another(acme: Connection
     """A row about a rule that was removed from the profile below has no effect."""
     acme.execute("select brokerage.set_profile('acme-test', 'acme')")
     _say(acme, "acme-cloud", "acme-test", parameters={"clouds": ["DE"]})
-    acme.execute("select brokerage.remove_rule('acme', 'acme-cloud')")
+    acme.execute("select brokerage.clear_rule('acme', 'acme-cloud')")
     assert _answer(acme, "acme-test") == _answer(acme, "acme")
     acme.execute("select brokerage.set_profile('other', 'documented')")
     _say(acme, "memory", "other", enabled=False)
@@ -372,4 +372,4 @@ def test_doctor_finds_a_profile_whose_function_was_dropped(db: Connection) -> No
     db.execute("""select brokerage.set_settings('default', '{"profile": "acme"}')""")
     [found] = db.execute(health).fetchall()
     assert found[2:4] == ("problem", "each run of the broker ends with this error in default")
-    assert "broker profile unset-rule" in found[4]
+    assert "broker profile clear-rule" in found[4]

@@ -109,7 +109,7 @@ def test_an_explanation_shows_the_rules_that_decided(decided: Connection) -> Non
     """The rules of today do not count."""
     decided.execute("select brokerage.set_profile('acme', 'documented')")
     decided.execute("""select brokerage.set_settings('w', '{"profile": "acme"}')""")
-    run = ran(decided, "production_job", "w", tasks=[1, 2], seed=1)
+    run = ran(decided, "production_job", "w", task_ids=[1, 2], seed=1)
     decided.execute("""select brokerage.set_rule('acme', 'memory', '{"enabled": false}')""")
     assert [row["differs"] for row in replayed(decided, setup="w", run_id=run)] == [[], []]
     assert [row["gained"] for row in replayed(decided, setup="w", run_id=run, profile="acme")] == [["A"], []]

@@ -327,7 +327,7 @@ def test_an_arm_of_one_task_has_no_margin(db: Connection) -> None:
              from brokerage.due_task where setup = 'grid' and algorithm = 'production_job'""",
         [trial, trial],
     ).fetchall()[0][0]
-    ran(db, "production_job", tasks=tasks)
+    ran(db, "production_job", task_ids=tasks)
     row = outcome(db)["no candidates"]
     assert (row["control_tasks"], row["trial_tasks"]) == (4, 1)
     assert row["trial_margin"] in (None, inf)

@@ -33,7 +33,7 @@ def test_a_second_batch_finds_nothing_due(cli: Cli, gridded: Connection) -> None
     second = cli("assign", "jobs", "--setup", "grid", "--json").json
     assert (second["tasks"], second["assigned"], second["rejections"]) == ([], [], [])
     shown = cli("assign", "jobs", "--setup", "grid").out
-    assert f"run {second['run'] + 1}: no task was due: " in shown
+    assert f"run {second['run_id'] + 1}: no task was due: " in shown
     assert re.search(r"\d+ tasks wait, the first until 20", shown)
     assert re.search(r"\d+ tasks are not open, such as 410000\d\d: (all \d+ jobs are assigned|status is )", shown)
 
@@ -122,7 +122,7 @@ def test_several_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
     assert sum(row["tasks"] for row in limited["tasks"]) == 5
     printed = cli("assign", "jobs", "--setup", "grid", "--workers", 3, "--seed", 1, "--json").json
     query = "select task_id from brokerage.task_decision where run_id in (%s, %s) order by 1"
-    assert set(due) == {task for (task,) in gridded.execute(query, (limited["run"], printed["run"])).fetchall()}
+    assert set(due) == {task for (task,) in gridded.execute(query, (limited["run_id"], printed["run_id"])).fetchall()}
     query = "select tasks, ended_at is not null from brokerage.run order by run_id"
     assert gridded.execute(query).fetchall() == [(5, True), (sum(row["tasks"] for row in printed["tasks"]), True)]
     assert sum(row["jobs"] for row in printed["assigned"]) > 0
@@ -135,7 +135,7 @@ def test_a_candidate_is_explained_factor_by_factor(cli: Cli, gridded: Connection
     task = task_of(gridded, "candidates")
     explained = cli("explain", "task", task, "--setup", "grid", "--json").json
     best = explained["queues"][0]
-    assert (explained["task"], explained["refused"], best["verdict"], best["rank"]) == (task, None, "candidate", 1)
+    assert (explained["task_id"], explained["refused"], best["verdict"], best["rank"]) == (task, None, "candidate", 1)
     product = 1.0
     for factor in best["factors"].values():
         product *= factor

@@ -193,8 +193,8 @@ def test_profiles_are_made_changed_and_removed(cli: Cli, db: Connection) -> None
     assert (listed["ours"]["setups"], listed["documented"]["shipped"]) == (["grid"], True)
     assert "ours" in cli("profile", "list").out
     assert "is in use: setup grid uses it" in cli("profile", "remove", "ours").err
-    assert cli("profile", "unset-rule", "ours", "no-pilot").code == 0
-    assert cli("profile", "unset-rule", "ours", "no-pilot").code == 1
+    assert cli("profile", "clear-rule", "ours", "no-pilot").code == 0
+    assert cli("profile", "clear-rule", "ours", "no-pilot").code == 1
     cli("settings", "--set", "brokerage.profile=documented", "--setup", "grid")
     assert cli("profile", "remove", "ours").out == "profile ours is removed\n"
     assert [cli("profile", *words).code for words in (("remove", "ours"), ("show", "ours"))] == [1, 1]

@@ -17,7 +17,7 @@ def connection(cli: Cli, db: Connection) -> Connection:
     assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
     jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
     db.execute(
-        "select instance.add_jobs('default', %s)", [Jsonb([*jobs, {"id": 100, "task": 1, "cpu": 500, "ram": 1}])]
+        "select instance.add_steps('default', %s)", [Jsonb([*jobs, {"id": 100, "task": 1, "cpu": 500, "ram": 1}])]
     )
     db.commit()
     return db
@@ -87,7 +87,7 @@ def test_an_own_catalogue_replaces_the_types_on_request(cli: Cli, connection: Co
 def test_explain_of_a_step_shows_its_verdict_and_reason(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
-    add = "select instance.add_jobs('default', %s)"
+    add = "select instance.add_steps('default', %s)"
     connection.execute(add, [Jsonb([{"id": 200, "task": 1, "cpu": 1000, "ram": 1}])])
     shown = cli("instances", "explain", 200, "--limit", 3).out
     assert shown.startswith("step 200: unschedulable: step 200 fits no instance type: the most cores are 96 of 1000\n")

@@ -40,7 +40,7 @@ config set jobbroker:NQUEUED_SAT_CAP 300
 config unset jobbroker:NQUEUED_SAT_CAP
 profile set ours --based-on documented
 profile set-rule ours top-10 --parameter best=5
-profile unset-rule ours top-10
+profile clear-rule ours top-10
 trial begin ours --share 0.5
 trial end
 profile remove ours

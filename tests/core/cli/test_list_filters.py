@@ -78,7 +78,7 @@ def test_filters_of_jobs_and_leases_choose_the_right_rows(cli: Cli, db: Connecti
     assert jobs("--task", 1, "--status", "sent") == []
     assert jobs("--after", second) == [first]
     [lease] = cli("leases", "--setup", "s", "--json").json
-    assert (lease["site"], lease["owner_dn"], lease["heard_at"] is None) == ("QB", "bob", False)
+    assert (lease["site"], lease["owner"], lease["heard_at"] is None) == ("QB", "bob", False)
     assert cli("leases", "--setup", "s", "--overdue", "--json").json == []
     db.execute("update taskqueue.lease set expires_at = '2020-01-01'")
     assert len(cli("leases", "--setup", "s", "--overdue", "--limit", 3, "--json").json) == 1

@@ -104,11 +104,11 @@ def test_tasks_and_decisions_list_the_results_of_a_run(cli: Cli, gridded: Connec
     assert all(row["jobs"] == row["jobs_left"] for row in tasks)
     run = cli("assign", "jobs", "--setup", "grid", "--seed", 1, "--json").json
     [decided] = cli("decisions", "--setup", "grid", "--json").json
-    assert (decided["run_id"], decided["tasks"]) == (run["run"], sum(row["tasks"] for row in run["tasks"]))
+    assert (decided["run_id"], decided["tasks"]) == (run["run_id"], sum(row["tasks"] for row in run["tasks"]))
     assert decided["tasks"] == sum(decided[kind] for kind in ("assigned", "pending", "throttled", "failed"))
     assert cli("decisions", "--setup", "grid", "--algorithm", "production_task", "--json").json == []
     assigned = sum(row["jobs"] - row["jobs_left"] for row in cli("tasks", "--setup", "grid", "--json").json)
-    assert assigned == sum(row["jobs"] for row in run["assigned"]) > 0
+    assert assigned == sum(row["jobs"] for row in run["with_candidates"]) > 0
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_leases_limits_resources_and_setups_are_listed(cli: Cli, db: Connection)
     match = calls.take(Site="S", GridCE="ce1")
     [lease] = cli("leases", "--json").json
     assert cli("leases", "-o", "grid_ce", "--json").json == [{"grid_ce": "ce1"}]
-    assert (lease["job_id"], lease["attempt"], lease["site"], lease["owner_dn"]) == (1, 1, "S", "alice")
+    assert (lease["job_id"], lease["attempt_number"], lease["site"], lease["owner"]) == (1, 1, "S", "alice")
     assert match.attempt not in cli("leases").out
     assert "--site is T, which is none of: S\n" in cli("leases", "--site", "T").err
     [limit] = cli("limits", "--json").json

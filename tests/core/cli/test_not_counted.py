@@ -81,7 +81,7 @@ def test_alerts_are_not_none_before_they_are_judged(q: Calls, cli: Cli, db: Conn
 def test_waiting_jobs_of_a_group_are_not_0_before_they_are_counted(q: Calls, cli: Cli) -> None:
     q.insert(2)
     q.take()
-    figures = "select waiting, matched from monitor.group_use where setup = 'default'"
+    figures = "select waiting, matched from monitor.group_share where setup = 'default'"
     assert q.rows(figures) == [(None, 1)]
     cli("summarize")
     assert q.rows(figures) == [(1, 1)]

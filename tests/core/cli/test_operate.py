@@ -42,7 +42,7 @@ def test_the_command_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cl
     assert "Timeouts" not in printed
     match = q.take(Site="S", GridCE="ce1")
     leased = cli("job", 1, "--json").json
-    assert (leased["lease"]["site"], leased["lease"]["attempt"], events(leased)) == ("S", 1, ["matched"])
+    assert (leased["lease"]["site"], leased["lease"]["attempt_number"], events(leased)) == ("S", 1, ["matched"])
     assert (leased["task_queue"], leased["seen_lately"]) == (None, [])
     assert match.attempt not in str(leased)
     printed = cli("job", 1).out

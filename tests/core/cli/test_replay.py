@@ -37,10 +37,10 @@ def test_replay_check_fails_on_an_unexplained_difference(cli: Cli, decided: Conn
 
 
 def test_replay_with_other_rules_shows_the_different_decisions(cli: Cli, decided: Connection) -> None:
-    shown = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--without", "memory", "--limit", 3).out
+    shown = cli("replay", "--setup", "grid", "--parameter", "top-10.best=1", "--without", "memory", "--limit", 3).out
     for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs differ at", "then", "replayed", "SYN-"):
         assert words in shown, words
-    found = cli("replay", "--setup", "grid", "--set", "top-10.best=1", "--json").json
+    found = cli("replay", "--setup", "grid", "--parameter", "top-10.best=1", "--json").json
     assert found["changes"] == {}
     assert found["tasks"] > len(found["differences"]) > 0
     assert all(len(row["jobs_after"] or {}) <= 1 for row in found["differences"])
@@ -62,8 +62,8 @@ def test_replay_of_the_newest_runs_skips_runs_without_decisions(cli: Cli, decide
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--set", "top-10=1"], "--set top-10=1 names no parameter of a rule"),
-        (["--set", "top-10.best"], "--set top-10.best has no value"),
+        (["--parameter", "top-10=1"], "--parameter top-10=1 names no parameter of a rule"),
+        (["--parameter", "top-10.best"], "--parameter top-10.best has no value"),
         (["--check", "--without", "memory"], "--check changes nothing"),
         (["--run", "1", "--newest", "1"], "--run and --newest are given"),
         (["--run", "99"], "run 99 is not in setup grid"),

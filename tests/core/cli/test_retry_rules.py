@@ -59,7 +59,7 @@ def test_the_answer_counts_what_both_lists_of_rules_decide(cli: Cli, q: Calls, t
         "by_both": (1, 3600, 7200), "by_present_only": (1, 3600, 7200), "by_proposed_only": (0, 0, 0),
         "by_neither": (2, 3600, 7200), "not_run": (1, 3600, 7200),
     }  # fmt: skip
-    assert [(row["job_id"], row["attempt"]) for row in found["sample"]] == [(1, 3), (1, 2), (1, 1)]
+    assert [(row["job_id"], row["attempt_number"]) for row in found["sample"]] == [(1, 3), (1, 2), (1, 1)]
     last = found["sample"][0]
     assert [(row["name"], row["verdict"]) for row in last["present_rules"]] == [("budget", None), ("again", "no")]
     assert [row["verdict"] for row in last["proposed_rules"]] == [None, "no", "noted", "applies"]

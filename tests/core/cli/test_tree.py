@@ -27,7 +27,7 @@ TREE = """
     identity list,
     identity revoke, instances, instances catalogue, instances explain, instances schedule, job, jobs, kit, leases,
     limit, limit clear, limit set, limits, load, loops, loops forget, maintain, match, profile, profile list,
-    profile remove, profile set, profile set-rule, profile show, profile unset-rule, psql, quarantine,
+    profile remove, profile set, profile set-rule, profile show, profile clear-rule, psql, quarantine,
     quarantine lift, quarantine list, quarantine set, queues, reasons, replay,
     resources, resume, retry, rules, run, sample, serve, settings, setup, setup attributes, setup cpu-buckets,
     setup forget-ended, setup mend, setup platform, setup remove, setups, shares, simulate, sites, status, submit,

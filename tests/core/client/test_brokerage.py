@@ -233,7 +233,7 @@ def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection)
 def test_what_if_takes_an_unknown_key_by_force(gridded: Connection) -> None:
     with pytest.raises(psycopg.Error, match="MINE"):
         brokerage.what_if(gridded, "grid", {"MINE": 1})
-    assert brokerage.what_if(gridded, "grid", {"MINE": 1}, forced=True).differences == []
+    assert brokerage.what_if(gridded, "grid", {"MINE": 1}, force=True).differences == []
 
 
 @pytest.mark.slow

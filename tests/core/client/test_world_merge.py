@@ -37,7 +37,7 @@ HELD: Row = {
     "statistics": [{"queue": "Q", "status": "running", "njobs": 4}, {"queue": "R", "status": "running", "njobs": 9}],
     "locks": ["Q"],
     "instance_types": {"T": {"cpu": 2, "ram": 4096, "price": 0.1}},
-    "instance_jobs": [{"id": 1, "cpu": 2, "ram": 5}],
+    "instance_steps": [{"id": 1, "cpu": 2, "ram": 5}],
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
         "datasets": {"d": {"type": "lib"}},
         "tasks": [{"id": 1, "ram_count": 4000, "split": {"nFilesPerJob": 1}}, {"id": 2}],
         "instance_types": {"T": {"price": 0.2}},
-        "instance_jobs": [{"id": 1, "cpu": "2 * x"}],
+        "instance_steps": [{"id": 1, "cpu": "2 * x"}],
     }
     world.load(db, [changes], "w", merge=True)
     after = held(db, "w")
@@ -74,7 +74,7 @@ def test_a_merge_changes_only_the_given_fields_of_a_row(db: Connection) -> None:
     before["tasks"][0]["split"]["nFilesPerJob"] = 1
     before["tasks"].append({"id": 2})
     before["instance_types"]["T"]["price"] = 0.2
-    before["instance_jobs"][0]["cpu"] = "2 * x"
+    before["instance_steps"][0]["cpu"] = "2 * x"
     assert after == before
 
 

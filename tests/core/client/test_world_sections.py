@@ -101,7 +101,7 @@ WORLD: dict[str, Any] = {
     "instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.085}},
     "instances": [{"id": 1, "task": 1, "type": "c5.large", "cpu": 2, "ram": 4096, "price": 0.085, "started_at": NOW},
                   {"id": 2, "type": "c5.large", "state": "requested", "cpu": 2, "ram": 4000, "price": 0}],
-    "instance_jobs": [
+    "instance_steps": [
         {"id": 1, "task": 1, "cpu": 0.5, "ram": 700, "instance_type": "c5.large", "instance": 1, "state": "placed"},
         {"id": 2, "task": 1, "cpu": 1, "ram": "2 * size", "inputs": {"size": 350}},
         {"id": 3},
@@ -360,7 +360,7 @@ def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: C
         ({"remaining_work": {"N": {"x": 1}}}, r"remaining_work\.N: field x"),
         ({"config": [{"key": "NW_ACTIVE", "value": True, "x": 1}]}, r"config\[0\]: field x"),
         ({"instances": [{"id": 1, "type": "T", "x": 1}]}, r"instances\[0\]: field x"),
-        ({"instance_jobs": [{"id": 1, "x": 1}]}, r"instance_jobs\[0\]: field x"),
+        ({"instance_steps": [{"id": 1, "x": 1}]}, r"instance_steps\[0\]: field x"),
         ({"machines": []}, "section machines"),
     ],
 )
@@ -406,9 +406,9 @@ def test_unknown_fields_of_sections_are_refused_by_name_or_left_out(
     ({"instances": [{"id": 1, "type": "T", "state": "gone"}]},
      "instance 1: state is .gone., not requested, running or released"),
     ({"instances": [{"id": 1}]}, "instances: instance 1: type is not given"),
-    ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: step j: id is "j", not an integer of 64 bits'),
-    ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: step 1: ram is -5, not 0 or more"),
-    ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"step 1: inputs is \[5\], not an object"),
+    ({"instance_steps": [{"id": "j"}]}, 'instance_steps: step j: id is "j", not an integer of 64 bits'),
+    ({"instance_steps": [{"id": 1, "ram": -5}]}, "instance_steps: step 1: ram is -5, not 0 or more"),
+    ({"instance_steps": [{"id": 1, "inputs": [5]}]}, r"step 1: inputs is \[5\], not an object"),
     ({"now": "today"}, 'now is "today", not a time'),
     ({"statistics": {}}, r"statistics is \{\}, not an array"),
 ])  # fmt: skip
@@ -510,13 +510,13 @@ def test_a_need_of_an_instance_job_is_a_number_or_an_expression(db: Connection) 
     world.load(db, [WORLD])
     query = "select cpu, cpu_expression, ram, ram_expression, state, inputs from instance.step where step_id ="
     assert value(db, f"{query} 2") == (1, None, 700, "2 * size", "waiting", {"size": 350})
-    assert held(db, "w")["instance_jobs"][1]["ram"] == "2 * size"
+    assert held(db, "w")["instance_steps"][1]["ram"] == "2 * size"
     assert value(db, f"{query} 3") == (None, None, None, None, "waiting", {})
-    world.load(db, [{"setup": "w", "instance_jobs": [{"id": 2, "cpu": "size / 100", "ram": 0.1}]}])
+    world.load(db, [{"setup": "w", "instance_steps": [{"id": 2, "cpu": "size / 100", "ram": 0.1}]}])
     assert value(db, f"{query} 2") == (None, "size / 100", Decimal("0.1"), None, "waiting", {})
-    assert held(db, "w")["instance_jobs"][1] == {"id": 2, "cpu": "size / 100", "ram": 0.1}
+    assert held(db, "w")["instance_steps"][1] == {"id": 2, "cpu": "size / 100", "ram": 0.1}
     db.execute("update instance.step set cpu = 7 where step_id = 2")
-    assert held(db, "w")["instance_jobs"][1]["cpu"] == "size / 100"
+    assert held(db, "w")["instance_steps"][1]["cpu"] == "size / 100"
 
 
 def test_a_setup_without_resource_types_uses_the_six_of_panda(db: Connection) -> None:

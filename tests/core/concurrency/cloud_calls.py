@@ -20,9 +20,9 @@ def prepare(scene: Scene) -> None:
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], q.setup)
     q.insert_many([1, 2, 3], Sites=["CLOUD"], MinRAM=1000)
     steps = [{"task": 1, "cpu": 1, "ram": 101}, {"task": 1, "cpu": 1, "ram": 102}]
-    placed = q.value("select instance.add_jobs(%s, %s)", q.setup, Jsonb(steps))
+    placed = q.value("select instance.add_steps(%s, %s)", q.setup, Jsonb(steps))
     q.rows("call instance.schedule(%s)", q.setup)
-    [waiting] = q.value("select instance.add_jobs(%s, %s)", q.setup, Jsonb([{"task": 1, "cpu": 1, "ram": 103}]))
+    [waiting] = q.value("select instance.add_steps(%s, %s)", q.setup, Jsonb([{"task": 1, "cpu": 1, "ram": 103}]))
     at = "select instance_id from instance.step where setup = %s and {}"
     cloud = q.value(at.format("job_id = 1"), q.setup)
     other = q.value(at.format("ram = 101"), q.setup)
@@ -58,7 +58,7 @@ CALLS = {
         passes=True,
     ),
     "add": Call(
-        lambda q, _: q.rows("select instance.add_jobs(%s, %s)", q.setup, Jsonb([{"task": 1, "cpu": 1, "ram": 104}]))
+        lambda q, _: q.rows("select instance.add_steps(%s, %s)", q.setup, Jsonb([{"task": 1, "cpu": 1, "ram": 104}]))
     ),
     "start": _call("select instance.start_instances(%s, array[%s]::bigint[])", "other"),
     "lose": _call("select * from instance.lose_instances(%s, array[%s]::bigint[])", "cloud"),
@@ -66,7 +66,7 @@ CALLS = {
     "release of empty ones": _call("select instance.release_empty(%s, 1)", passes=True),
     "limit of the task": _call("select instance.set_task_limit(%s, 1, 1)"),
     "forget": _call("select instance.forget_ended(%s)", passes=True),
-    "follow": _call("select * from instance.follow_taskqueues(%s)", passes=True),
+    "follow": _call("select * from instance.follow_task_queues(%s)", passes=True),
     "expire": _call("select * from lifecycle.expire_leases(%s)", passes=True),
     "remove the setup": Call(lambda q, _: q.call("remove_setup"), reconfigures=True),
 }

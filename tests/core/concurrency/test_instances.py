@@ -30,7 +30,7 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
                         {"task": draw.choice([1, 2]), "cpu": draw.choice([0.5, 1, 3]), "ram": draw.randint(0, 9000)}
                         for _ in range(8)
                     ]
-                    added.extend(q.value("select instance.add_jobs('s', %s)", Jsonb(jobs)))
+                    added.extend(q.value("select instance.add_steps('s', %s)", Jsonb(jobs)))
                 elif what < 0.6:
                     q.rows("select * from instance.schedule_task('s', %s)", draw.choice([1, 2]))
                 elif what < 0.8:

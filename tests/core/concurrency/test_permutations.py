@@ -50,7 +50,7 @@ NAMES = [(family, name) for family, found in FAMILIES.items() for name in found.
 NOT_TRIED = {
     "commits in between; its parts are tried": "broker_jobs broker_tasks broker_analysis watch watch_step close_run",
     "of the installation, not of a setup": """
-        remove_profile set_rule remove_rule profile_faults make_partitions refresh_statistics
+        remove_profile set_rule clear_rule profile_faults make_partitions refresh_statistics
         set_config_everywhere""",
     "volatile for its draws, writes nothing": "replay",
     "volatile, so that a front asks all shards; writes nothing": "setups_due guard_due summarize_due",

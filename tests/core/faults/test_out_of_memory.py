@@ -79,7 +79,7 @@ def filled(field_of_work: Field) -> Iterator[tuple[Field, dict[str, Any]]]:
         grids.load(db, "life", files=20)
         grids.make(db, "life", "QA", 5)
         world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}], "cloud")
-        db.execute("select instance.add_jobs('cloud', '[{\"cpu\": 1, \"ram\": 1}]')")
+        db.execute("select instance.add_steps('cloud', '[{\"cpu\": 1, \"ram\": 1}]')")
     yield field_of_work, {"job": lease.job_id, "attempt": lease.attempt}
 
 

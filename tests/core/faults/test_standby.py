@@ -238,7 +238,7 @@ def test_lost_commits_have_the_effects_that_the_page_lists(field_of_work: Field,
         q.insert(5, 1, uuid.UUID(int=5))
         never_there = q.take(JobID=5)
         lost_jobs = grids.make(db, "life", "QA", 100)
-        lost_steps = db.execute("select instance.add_jobs('cloud', '[{\"cpu\": 1, \"ram\": 1}]')").fetchone()
+        lost_steps = db.execute("select instance.add_steps('cloud', '[{\"cpu\": 1, \"ram\": 1}]')").fetchone()
         db.execute("call instance.schedule('cloud')")
         [(machine,)] = db.execute("select instance_id from instance.instance where setup = 'cloud'").fetchall()
     pair.kill_primary()
@@ -258,7 +258,7 @@ def test_lost_commits_have_the_effects_that_the_page_lists(field_of_work: Field,
         new_jobs = grids.make(db, "life", "QA", 200)
         assert len(new_jobs) == 200 and not set(new_jobs) & set(lost_jobs)
         assert min(new_jobs) == 2 * 10**12
-        assert db.execute("select instance.add_jobs('cloud', '[{\"cpu\": 1, \"ram\": 1}]')").fetchone() != lost_steps
+        assert db.execute("select instance.add_steps('cloud', '[{\"cpu\": 1, \"ram\": 1}]')").fetchone() != lost_steps
         refused = q.error_of(lambda: q.rows("select * from instance.match_jobs('cloud', %s)", machine))
         assert refused.sqlstate == "PB004"
         db.execute("call instance.schedule('cloud')")

@@ -35,10 +35,10 @@ NAMED: dict[str, list[str | None]] = {  # valid texts by the name of the paramet
     "p_algorithm": [*ALGORITHMS, None], "p_app": ["jedi", "pandaserver", None], "p_attempt": ["1-x"],
     "p_attribute": ["JobType", "Owner", "OwnerGroup", "Platform"], "p_based_on": ["documented", "panda2026"],
     "p_ce": ["C1", None], "p_component": ["jobbroker", "taskbrokerage", "", None], "p_description": ["ours"],
-    "p_group": [*GROUPS, "g3", None], "p_held_by": ["me"],
+    "p_held_by": ["me"],
     "p_key": ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "taskbrokerage:DISK_THRESHOLD"],
     "p_offered": ["P1", "P3"], "p_outcome": ["finished", "failed"], "p_owner_dn": [*OWNERS, None],
-    "p_owner_group": [*GROUPS, None], "p_profile": ["documented", "panda2026", "own", None],
+    "p_owner_group": [*GROUPS, "g3", None], "p_profile": ["documented", "panda2026", "own", None],
     "p_reason": ["too old", "-status: offline"], "p_role_name": ["broker_agent", "broker_submitter", "somebody"],
     "p_site": [*SITES], "p_status": ["running", "finished", "activated"],
     "p_step": ["leases", "timeouts", "fast-rebroker", "activate", "shares", "ended"], "p_value": ["User", "alice"],
@@ -289,7 +289,7 @@ class Arguments:
                 {"job_id": job, "attempt": attempt, **rng.choice(ends)}
                 for _, job, attempt in rng.sample(some_leases, 1)
             ]
-        if short == "add_jobs":
+        if short == "add_steps":
             return [{"id": rng.randint(1000, 9999), "cpu": 1, "ram": "2 * size", "inputs": {"size": 3}, "task": 1}]
         if short == "set_needs":
             return [{"id": self.number(function, "p_step_id"), "cpu": 1, "ram": 2, "inputs": {"size": 1}}]

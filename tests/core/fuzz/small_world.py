@@ -79,7 +79,7 @@ def fill(db: Connection) -> None:
     _pool(db, POOL)
     steps: list[dict[str, Any]] = [{"cpu": 1, "ram": 500 * n, "task": n % 2} for n in range(1, 7)]
     steps += [{"cpu": 1, "ram": "2 * size", "inputs": {"size": 9}}, {"cpu": 99, "ram": 1}, {}]
-    db.execute("select instance.add_jobs(%s, %s)", [CLOUD, Jsonb(steps)])
+    db.execute("select instance.add_steps(%s, %s)", [CLOUD, Jsonb(steps)])
     keys = {"OwnerDN": "alice", "OwnerGroup": "g1", "CPUTime": 400}
     db.execute("select taskqueue.insert_job(%s, 5, %s)", [CLOUD, Jsonb(keys)])
     db.execute("call instance.schedule(%s)", [CLOUD])

@@ -31,7 +31,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "resource.set_config('s', 'jobbroker:NQUEUED_SAT_CAP', '1e-300')": ("which is out of range", "within 1e-15"),
     "resource.set_config('s', 'rebroker:ANALY_TIMEOUT_x', '1e7')": ("which is out of range", "a million hours"),
     "lifecycle.activate('s', -1)": ("limit is -1, not 0 or more", "highest number"),
-    "lifecycle.expire_leases('s', -1)": ("most is -1, not 0 or more", "highest number"),
+    "lifecycle.expire_leases('s', p_limit => -1)": ("limit is -1, not 0 or more", "highest number"),
     "lifecycle.forget_ended('s', -1)": ("limit is -1, not 0 or more", "highest number"),
     "workload.fold_counts(-1)": ("limit is -1, not 0 or more", "highest number"),
     "brokerage.open_run('s', null, null, 1, true)": ("algorithm is ''", "Algorithms are"),

@@ -85,7 +85,7 @@ def test_jobs_of_a_queue_of_kind_cloud_bring_up_instances(q: Calls) -> None:
 def test_each_queue_has_its_own_instances(q: Calls) -> None:
     waiting(q, 1)
     waiting(q, 2, site="OTHER")
-    q.rows("select instance.add_jobs('s', '[{\"cpu\": 1, \"ram\": 1}]')")
+    q.rows("select instance.add_steps('s', '[{\"cpu\": 1, \"ram\": 1}]')")
     assert schedule(q) == (3, 3, 0, 0, 0)
     assert sorted(str(queue) for queue, *_ in used(q).values()) == ["CLOUD", "None", "OTHER"]
     number = q.value("select step_id from monitor.instance_step where job_id = 2")
@@ -140,7 +140,7 @@ def test_a_cancelled_job_frees_its_space(q: Calls) -> None:
 
 
 def test_an_agent_takes_jobs_for_free_space_as_a_pilot_does(q: Calls) -> None:
-    q.rows("select instance.add_jobs('s', '[{\"cpu\": 3, \"ram\": 1000}]')")
+    q.rows("select instance.add_steps('s', '[{\"cpu\": 3, \"ram\": 1000}]')")
     assert schedule(q) == (1, 1, 0, 0, 0)
     [instance] = used(q)
     waiting(q, 1, 2, 3, cores=2, site="GRID")
@@ -161,7 +161,7 @@ def test_an_agent_takes_jobs_for_free_space_as_a_pilot_does(q: Calls) -> None:
 
 
 def test_an_expired_lease_of_a_job_for_free_space_leaves_the_instance(q: Calls) -> None:
-    q.rows("select instance.add_jobs('s', '[{\"cpu\": 1, \"ram\": 1000}]')")
+    q.rows("select instance.add_steps('s', '[{\"cpu\": 1, \"ram\": 1000}]')")
     schedule(q)
     [instance] = used(q)
     waiting(q, 1, site="GRID")
@@ -295,20 +295,20 @@ def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
 )
 def test_worlds_with_impossible_steps_are_refused(q: Calls, job: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRequest, match=message):
-        world.load(q.connection, [{"instance_jobs": [{"id": 5, "cpu": 1, "ram": 1, **job}]}], "s", merge=True)
+        world.load(q.connection, [{"instance_steps": [{"id": 5, "cpu": 1, "ram": 1, **job}]}], "s", merge=True)
 
 
 def test_a_login_for_one_owner_adds_no_steps(connect: Connect) -> None:
     admin = connect()
     submitter = Calls(connect("broker_submitter"), "s")
     admin.execute("select resource.set_identity('s', 'broker_submitter', true, 'users', 'bob')")
-    for call in ("add_jobs('s', '[]')", "set_needs('s', '[]')", "cancel_steps('s', '{1}')"):
+    for call in ("add_steps('s', '[]')", "set_needs('s', '[]')", "cancel_steps('s', '{1}')"):
         submitter.refuses(partial(submitter.rows, f"select instance.{call}"), "PB002", "acts for one owner")
 
 
 def test_a_viewer_may_read_explanations_and_plans(connect: Connect) -> None:
     q = Calls(connect(), "s")
-    q.rows('select instance.add_jobs(\'s\', \'[{"id": 5, "task": 1, "cpu": 1, "ram": 1}]\')')
+    q.rows('select instance.add_steps(\'s\', \'[{"id": 5, "task": 1, "cpu": 1, "ram": 1}]\')')
     viewer = Calls(connect("broker_viewer"), "s")
     assert viewer.rows("select verdict from instance.explain_step('s', 5)") == [("unschedulable",)]
     assert viewer.rows("select * from instance.tasks_to_schedule('s')") == [(1, None)]
@@ -358,7 +358,7 @@ def test_worlds_carry_jobs_of_taskqueues(db: Connection) -> None:
     waiting(q, 1, 2)
     schedule(q)
     dumped = json.loads("".join(world.dump(q.connection, "s")))
-    assert [(job["taskqueue_job"], job["queue"]) for job in dumped["instance_jobs"]] == [(1, "CLOUD"), (2, "CLOUD")]
+    assert [(job["job"], job["queue"]) for job in dumped["instance_steps"]] == [(1, "CLOUD"), (2, "CLOUD")]
     assert [one["queue"] for one in dumped["instances"]] == ["CLOUD"]
 
 

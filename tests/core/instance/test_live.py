@@ -23,8 +23,8 @@ def with_types(rolled_back: Connection) -> Connection:
 
 
 def add(db: Connection, *added: dict[str, Any]) -> list[int]:
-    """instance.add_jobs."""
-    [(ids,)] = db.execute("select instance.add_jobs('s', %s)", [Jsonb(added)]).fetchall()
+    """instance.add_steps."""
+    [(ids,)] = db.execute("select instance.add_steps('s', %s)", [Jsonb(added)]).fetchall()
     return list(ids)
 
 
@@ -189,7 +189,7 @@ def test_bad_steps_are_refused_by_element_and_key(
     """Nothing is stored of a call that has one bad element."""
     add(with_types, {"id": 5, "cpu": 1, "ram": 1})
     with pytest.raises(psycopg.Error) as caught, with_types.transaction():
-        with_types.execute("select instance.add_jobs('s', %s)", [Jsonb(elements)])
+        with_types.execute("select instance.add_steps('s', %s)", [Jsonb(elements)])
     assert (caught.value.sqlstate, caught.value.diag.message_primary) == (code, message)
     assert caught.value.diag.message_hint
     assert steps(with_types, "step_id") == [(5,)]
@@ -323,7 +323,7 @@ def test_worlds_carry_instances_and_their_steps(db: Connection) -> None:
     world.load(db, [copy], "t")
     again = json.loads("".join(world.dump(db, "t")))
     assert again["instances"] == copy["instances"]
-    assert again["instance_jobs"] == copy["instance_jobs"]
+    assert again["instance_steps"] == copy["instance_steps"]
     used = "select instance_id, used_cpu, used_ram from instance.instance where setup = %s order by 1"
     assert db.execute(used, ["t"]).fetchall() == db.execute(used, ["s"]).fetchall()
     sound(db)
@@ -333,7 +333,7 @@ def test_a_world_that_packs_too_much_is_refused(with_types: Connection) -> None:
     full = {
         "instance_types": TYPES,
         "instances": [{"id": 1, "type": "small"}],
-        "instance_jobs": [{"id": n, "cpu": 1.5, "ram": 10, "instance": 1, "state": "placed"} for n in (1, 2)],
+        "instance_steps": [{"id": n, "cpu": 1.5, "ram": 10, "instance": 1, "state": "placed"} for n in (1, 2)],
     }
     with (
         pytest.raises(Exception, match="instance 1 has 2 cores and 4096 MB, but its steps use 3 cores and 20 MB"),

@@ -30,7 +30,7 @@ CALLS = {
     "ends": ("select * from instance.finish_steps('default', '{5}')", 10),
     "cancelled": ("select * from instance.cancel_steps('default', '{20005}')", 10),
     "needs": ("""select instance.set_needs('default', '[{"id": 20005, "cpu": 2}]')""", 10),
-    "new": ("""select instance.add_jobs('default', '[{"task": 7, "cpu": 2, "ram": 10}]')""", 10),
+    "new": ("""select instance.add_steps('default', '[{"task": 7, "cpu": 2, "ram": 10}]')""", 10),
     "lost": ("select * from instance.lose_instances('default', '{5}')", 20),
     "why": ("select * from instance.explain_step('default', 20005)", 40),
     "an agent": ("select count(*) from instance.match_jobs('default', 5)", 10),
@@ -67,7 +67,7 @@ def test_a_call_reads_only_rows_of_its_task(full: Calls, call: str, most: int) -
 
 
 def test_follow_taskqueues_reads_only_jobs_of_cloud_queues(full: Calls) -> None:
-    read = read_by(full, "select * from instance.follow_taskqueues('default')")
+    read = read_by(full, "select * from instance.follow_task_queues('default')")
     assert full.value("select count(*) from instance.step where queue = 'CLOUD'") == 100
     assert read["taskqueue", "job"] < 500
     assert sum(rows for table, rows in read.items() if table == ("taskqueue", "lease")) == 0
@@ -91,7 +91,7 @@ def test_no_plan_relies_on_tables_that_were_empty(db: psycopg.Connection) -> Non
     added = listed.replace("%s", """'{"task": 1, "cpu": 2, "ram": "2 * size"}'""")
     needs = listed.replace("%s", """'{"inputs": {"size": 2}}'""")
     for call in (
-        f"select instance.add_jobs('default', {added})",
+        f"select instance.add_steps('default', {added})",
         f"select instance.set_needs('default', {needs})",
         "call instance.schedule('default', p_commit => false)",
         "select * from monitor.instance_total",
@@ -114,7 +114,7 @@ def test_no_plan_for_cloud_queues_relies_on_tables_that_were_empty(db: psycopg.C
     db.execute("vacuum (analyze)")
     q.insert_many(range(1, MANY + 1), Sites=["CLOUD"])
     for call in (
-        "select * from instance.follow_taskqueues('default')",
+        "select * from instance.follow_task_queues('default')",
         "call instance.schedule('default', p_commit => false)",
         "select count(*) from instance.instance i cross join lateral instance.match_jobs('default', i.instance_id) m",
         "call instance.schedule('default', p_commit => false)",

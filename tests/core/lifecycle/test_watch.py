@@ -181,19 +181,19 @@ def test_a_dry_run_shows_the_fate_of_leases_and_blocks_no_caller(db: Connection,
     wanted = {("sent", "return"): 2, ("sent", "fail"): 1, ("heartbeat", "fail"): 1}
     before = q.stored()
     db.execute("begin")
-    assert outcome(q, "expire_leases", None, True) == wanted
-    assert outcome(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
+    assert outcome(q, "expire_leases", True, None) == wanted
+    assert outcome(q, "expire_leases", True, 1) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
     other.connection.execute("set lock_timeout = '1s'")
     assert other.call("hold", "owner", "nobody") == 0  # no session may be inside the setup
     other.call("resume", "owner", "nobody")
     other.connection.execute("begin")
     other.rows("select 1 from taskqueue.lease for update nowait")
-    assert outcome(q, "expire_leases", None, True) == wanted
+    assert outcome(q, "expire_leases", True, None) == wanted
     other.connection.execute("rollback")
     db.execute("rollback")
     assert q.stored() == before
     assert outcome(q, "expire_leases") == wanted
-    assert outcome(q, "expire_leases", None, True) == {}
+    assert outcome(q, "expire_leases", True, None) == {}
 
 
 @pytest.mark.slow

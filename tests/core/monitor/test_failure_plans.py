@@ -68,7 +68,8 @@ def read(q: Calls, query: str, *values: Any) -> tuple[dict[str, float], set[str]
     return rows, whole
 
 
-PAGE = "select * from monitor.failure where setup = 'default' order by at desc, job_id desc, attempt desc limit 51"
+ORDER = "at desc, job_id desc, attempt_number desc"
+PAGE = f"select * from monitor.failure where setup = 'default' order by {ORDER} limit 51"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def statement(q: Calls) -> str:
     body: str = q.value("select prosrc from pg_proc where oid = 'history.failures'::regproc")
     query = body.partition("return query")[2].partition(";")[0]
     names = {"c_window": str(WINDOW), "v_now": "now()", "v_since": "$1", "v_task": "$2", "p_by": "$3", "p_only": "$4",
-             "p_setup": "'default'", "p_since": "null::timestamptz", "p_most": "20"}  # fmt: skip
+             "p_setup": "'default'", "p_since": "null::timestamptz", "p_limit": "20"}  # fmt: skip
     for name, value in names.items():
         query = query.replace(name, value)
     return query

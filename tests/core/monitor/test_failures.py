@@ -97,8 +97,8 @@ def test_wrong_questions_are_refused(q: Calls, by: Any, only: Any, words: tuple[
 
 
 def test_a_number_of_rows_below_0_is_refused(q: Calls) -> None:
-    with refused("PB001", "most is -1"):
-        q.rows("select * from history.failures(%s, p_most => -1)", q.setup)
+    with refused("PB001", "limit is -1"):
+        q.rows("select * from history.failures(%s, p_limit => -1)", q.setup)
 
 
 @pytest.mark.parametrize("since", ["now() + interval '1 second'", "now()", "'-infinity'", "'infinity'"])

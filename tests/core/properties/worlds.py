@@ -223,6 +223,6 @@ def worlds() -> Strategy:
                 row((PLENTY, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
             ),
             "live_counter": named(COUNT), "instance_types": named(INSTANCE_TYPE), "instances": once(INSTANCE, "id"),
-            "instance_jobs": once(INSTANCE_JOB, "id"),
+            "instance_steps": once(INSTANCE_JOB, "id"),
         },
     )  # fmt: skip

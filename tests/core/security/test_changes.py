@@ -123,7 +123,7 @@ def test_changes_of_configuration_and_profiles_are_recorded(q: Calls) -> None:
     assert (object_, before["profile"], after["profile"]) == ("settings", "documented", "panda2026")
     db.execute("select brokerage.set_profile('acme', 'panda2026')")
     db.execute("select brokerage.set_rule('acme', 'memory', '{\"enabled\": false}')")
-    db.execute("select brokerage.remove_rule('acme', 'memory')")
+    db.execute("select brokerage.clear_rule('acme', 'memory')")
     db.execute("select brokerage.remove_profile('acme')")
     shown = changes(db, None)
     assert [(change[0], change[1], change[2] is None, change[3] is None) for change in shown] == [

@@ -46,7 +46,7 @@ SUBMITTER = EVERYBODY | named("""
         own_job own_jobs own_job_events own_payload explain_match explain_job
         explain_retry
     lifecycle: cancel_jobs
-    instance: add_jobs set_needs cancel_steps
+    instance: add_steps set_needs cancel_steps
 """)
 VIEWER = EVERYBODY | named("""
     resource: bound_setup describe_setup config_of keys_of_job_brokerage keys_of_analysis_brokerage
@@ -80,9 +80,9 @@ OPERATOR = (
     alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
     workload: store store_files dump set_replica digest_input digest_loaded_input fold_counts correct_counts
     brokerage: store dump refresh_statistics require_few_jobs broker broker_analysis broker_jobs broker_tasks classify
-        open_run broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule remove_rule
+        open_run broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule clear_rule
         set_settings begin_trial end_trial maintain find_reasons keep_what_if
-    instance: store dump schedule schedule_task follow_taskqueues forget_ended release_empty finish_steps
+    instance: store dump schedule schedule_task follow_task_queues forget_ended release_empty finish_steps
         return_steps start_instances lose_instances set_settings set_task_limit
     cluster: place unplace
     lifecycle: activate cancel_task expire_leases measure_shares watch_timeouts fast_rebroker forget_ended

@@ -15,7 +15,7 @@ from tests.core.security.test_credentials import service
 __all__ = ["service"]
 CHANGES = {
     "set rule": "select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 3}}')",
-    "remove rule": "select brokerage.remove_rule('acme', 'top-10')",
+    "remove rule": "select brokerage.clear_rule('acme', 'top-10')",
     "set profile": "select brokerage.set_profile('acme', 'panda2026')",
     "remove profile": "select brokerage.remove_profile('acme')",
     "set config": "select resource.set_config_everywhere('jobbroker:NQUEUED_SAT_CAP', '3')",

@@ -122,8 +122,8 @@ def test_memory_grows_by_its_factor_at_each_failure(q: Calls) -> None:
 
 def changed(q: Calls, job_id: int = 1) -> list[str]:
     """The changes of a job, as the history has them."""
-    found = q.rows("select retry_rule from monitor.job_event where job_id = %s and event = 'changed' order by attempt",
-                   job_id)  # fmt: skip
+    events = "select retry_rule from monitor.job_event where job_id = %s and event = 'changed' order by attempt_number"
+    found = q.rows(events, job_id)
     return [row[0] for row in found]
 
 

@@ -540,7 +540,7 @@ def test_a_round_counts_whole_transactions_up_to_its_limit(q: Calls) -> None:
         counted.append(q.value("select failures from taskqueue.health where kind = 'family'"))
     assert counted == [pytest.approx(n, abs=0.1) for n in (6, 12, 12, 12)]
     for wrong in (None, 0, 100001):
-        with refused("PB001", "most"), q.connection.transaction():
+        with refused("PB001", "limit"), q.connection.transaction():
             q.call_rows("guard", wrong)
 
 

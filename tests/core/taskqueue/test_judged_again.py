@@ -30,8 +30,8 @@ from tests.core.taskqueue.test_retry_rules import (
     shown,
 )
 
-COLUMNS = """job_id, attempt, failures, decided, decided_passive, present, present_passive, present_delay, proposed,
-             proposed_passive, proposed_delay"""
+COLUMNS = """job_id, attempt_number, failures, decided, decided_passive, present, present_passive, present_delay,
+             proposed, proposed_passive, proposed_delay"""
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def q(rolled_back: Connection) -> Calls:
     return q
 
 
-def judged(q: Calls, *rules: Row, since: Any = NOON, until: Any = None, most: int | None = 20000) -> list[Any]:
+def judged(q: Calls, *rules: Row, since: Any = NOON, until: Any = None, limit: int | None = 20000) -> list[Any]:
     """The rows of judge_again, oldest first."""
     query = f"select {COLUMNS} from taskqueue.judge_again(%s, %s, %s, %s, %s) order by at, job_id"
-    return q.rows(query, q.setup, Jsonb(rules), since, until, most)
+    return q.rows(query, q.setup, Jsonb(rules), since, until, limit)
 
 
 def verdicts(q: Calls, *rules: Row, **bounds: Any) -> list[Any]:
@@ -91,9 +91,9 @@ def test_a_time_and_a_number_bound_the_ends(q: Calls) -> None:
 
     assert attempts(since=NOON + timedelta(hours=1)) == [2, 3]
     assert attempts(until=NOON + timedelta(hours=2)) == [1, 2]
-    assert attempts(most=2) == [2, 3]
-    assert attempts(most=None) == [1, 2, 3]
-    for wrong in ({"since": None}, {"until": NOON}, {"most": -1}):
+    assert attempts(limit=2) == [2, 3]
+    assert attempts(limit=None) == [1, 2, 3]
+    for wrong in ({"since": None}, {"until": NOON}, {"limit": -1}):
         q.refuses(partial(judged, q, **wrong), "PB001", *wrong)
 
 

@@ -329,7 +329,7 @@ def test_a_second_simultaneous_search_for_reasons_does_nothing(db: Connection, c
 def test_a_missing_or_wrong_time_limit_is_refused(q: Calls, most: str | None) -> None:
     state, text = q.refusal(lambda: q.rows("select taskqueue.find_reasons('default', %s::interval)", most))
     assert state == "PB001"
-    assert text.startswith("most is ")
+    assert text.startswith("time is ")
 
 
 def count(q: Calls) -> None:

@@ -20,7 +20,7 @@ def test_the_demo_of_brokerage_brokers_a_synthetic_grid_and_explains(cli: Cli, d
     jobs = dict(db.execute(query, [summary["setup"]]).fetchall())
     for algorithm in ("production_job", "analysis_job"):
         run = summary["runs"][algorithm]
-        assert jobs[run["run"]] == sum(row["jobs"] for row in run["assigned"]) > 0
+        assert jobs[run["run_id"]] == sum(row["jobs"] for row in run["assigned"]) > 0
     query = "select count(*) from resource.queue_activity where setup = %s and site_classified is not null"
     assert db.execute(query, [summary["setup"]]).fetchall() > [(0,)]
 

@@ -39,7 +39,7 @@ def filled(db: Db, jobs: Jobs) -> Calls:
     db.execute("call brokerage.broker_jobs('default', p_seed => 1)")
     db.execute("call brokerage.broker_analysis('default', p_seed => 1)")
     world.load(db, [{"instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.5}}}], SETUP, merge=True)
-    db.execute('select instance.add_jobs(\'default\', \'[{"cpu": 1, "ram": 1000}, {"cpu": 2, "ram": 99}]\')')
+    db.execute('select instance.add_steps(\'default\', \'[{"cpu": 1, "ram": 1000}, {"cpu": 2, "ram": 99}]\')')
     db.execute("select instance.schedule_task('default', null)")
     db.execute("select brokerage.set_profile('acme', 'panda2026', 'for tests')")
     db.execute("select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 7}}')")

@@ -73,7 +73,7 @@ def test_a_run_before_the_last_ten_of_a_task_is_found(look: Look, db: Db, filled
         " limit 1", SETUP,
     )  # fmt: skip
     for _ in range(12):
-        db.execute("call brokerage.broker_jobs('default', p_tasks => array[%s::bigint], p_dry_run => true)", [task])
+        db.execute("call brokerage.broker_jobs('default', p_task_ids => array[%s::bigint], p_dry_run => true)", [task])
     assert f"The decision of run {run}" in look(f"/tasks/{task}", run=run).text
 
 

@@ -53,7 +53,7 @@ def test_a_name_is_found_by_its_beginning(look: Look, filled: Calls) -> None:
     assert "More than 20 begin so." in page.text
     assert look("/find", what="odd o").headers["Location"] == "/setups/default/task-queues?owner_group=odd%20ones"
     found = look("/find", what="/cn=oDD")
-    assert found.headers["Location"] == "/setups/default/task-queues?owner_dn=/CN%3DOdd%20%26%20%3Ci%3E"
+    assert found.headers["Location"] == "/setups/default/task-queues?owner=/CN%3DOdd%20%26%20%3Ci%3E"
     assert look(found.headers["Location"].removeprefix("/setups/default")).status_code == 200
     assert look("/find", what="ODD_07").headers["Location"] == "/setups/default/queues/ODD_07"
     for wild in ("ODD_0_", "%", "_"):

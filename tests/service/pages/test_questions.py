@@ -93,7 +93,7 @@ def test_which_site_is_broken_since_when_and_by_what(overview: Any, db: Db) -> N
 
 def test_who_uses_more_than_their_share(overview: Any, db: Db) -> None:
     [(group, points)] = db.execute(
-        "select owner_group, round((100 * (use - target))::numeric, 1) from monitor.group_use where setup = %s"
+        "select owner_group, round((100 * (use - target))::numeric, 1) from monitor.group_share where setup = %s"
         " order by use - target desc limit 1", [SETUP],
     ).fetchall()  # fmt: skip
     assert points > 0
@@ -102,7 +102,7 @@ def test_who_uses_more_than_their_share(overview: Any, db: Db) -> None:
     assert words(card.locator(".share").first).startswith(group)
     card.get_by_role("link", name="over time").click()
     [(below, less)] = db.execute(
-        "select owner_group, round((100 * (target - use))::numeric, 1) from monitor.group_use where setup = %s"
+        "select owner_group, round((100 * (target - use))::numeric, 1) from monitor.group_share where setup = %s"
         " order by use - target limit 1", [SETUP],
     ).fetchall()  # fmt: skip
     verdict = f"{group} has {points} points more than its share, {below} {less} less. "

@@ -140,7 +140,7 @@ def _show_next(summary: Mapping[str, Any], *, is_open: bool, embedded: bool) -> 
             f"broker serve --open --setup {setup}": "look with a browser",
             "broker demo --open": "look while it happens",
         }
-    waits = [one["task"] for one in summary["explained"] if runs.waits(one)]
+    waits = [one["task_id"] for one in summary["explained"] if runs.waits(one)]
     commands |= {
         f"broker explain {unmatched.job_id if unmatched else 'JOB'} --setup {setup}": "why a job waits",
         f"broker explain task {waits[0] if waits else 'ID'} --setup {setup}": "why a task waits",
@@ -198,7 +198,7 @@ def brokerage(
         output.json_out({"data": grid.SYNTHETIC, "setup": setup, "runs": runs, "explained": explained})
         return
     waiting = next((one for one in explained if display.waits(one)), None)
-    task = waiting["task"] if waiting else "ID"
+    task = waiting["task_id"] if waiting else "ID"
     browser = {f"broker serve --open --setup {setup}": "look with a browser"} if target.source == "embedded" else {}
     commands = browser | {
         f"broker explain task {task} --setup {setup}": "why a task waits",

@@ -54,7 +54,7 @@ def _why(explained: dict[str, Any]) -> str:
     asked = sum(row["verdict"] in ("candidate", "rejected") for row in explained["queues"])
     rejecting = max(explained["obstacles"], key=lambda row: row["rejects"])
     text = (
-        f"task {explained['task']} waits: none of {counted(asked, 'queue')} takes it;"
+        f"task {explained['task_id']} waits: none of {counted(asked, 'queue')} takes it;"
         f" {rejecting['rule']} rejects {rejecting['rejects']}"
     )
     opening = max(explained["obstacles"], key=lambda row: row["opens"] or 0)

@@ -1,4 +1,4 @@
-create or replace function instance.add_jobs(p_setup text, p_jobs jsonb) returns bigint[]
+create or replace function instance.add_steps(p_setup text, p_jobs jsonb) returns bigint[]
 language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_ids bigint[];
@@ -38,7 +38,7 @@ begin
   return v_ids;
 end $$;
 
-comment on function instance.add_jobs(text, jsonb) is
+comment on function instance.add_steps(text, jsonb) is
   'Adds steps to be packed onto instances and returns their ids in the given order. An example, in which all keys are '
   'optional: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": '
   '2048}}]. cpu (cores) and ram (MB) are each a number, an expression as text (instance.evaluate), or left out until '

@@ -1,4 +1,4 @@
-create or replace view monitor.group_use as
+create or replace view monitor.group_share as
 select u.setup, u.owner_group, u.share, u.share / sum(u.share) over w as target, u.waiting, u.matched, u.running,
        coalesce((u.matched + u.running)::float8 / nullif(sum(u.matched + u.running) over w, 0), 0) as use
   from (
@@ -20,11 +20,11 @@ select u.setup, u.owner_group, u.share, u.share / sum(u.share) over w as target,
      group by n.setup, n.owner_group, g.share, c.setup) u
 window w as (partition by u.setup);
 
-comment on view monitor.group_use is
+comment on view monitor.group_share is
   'Owner groups that have jobs in TaskQueues or leases, with the share of each and its use. Restrict the setup.';
-comment on column monitor.group_use.target is 'Share of the group as a fraction of the shares of all these groups.';
-comment on column monitor.group_use.waiting is
+comment on column monitor.group_share.target is 'Share of the group as a fraction of the shares of all these groups.';
+comment on column monitor.group_share.waiting is
   'Waiting jobs, as the loop summarize of `broker run` last counted them; null = they were not counted yet.';
-comment on column monitor.group_use.matched is 'Jobs that JobAgents have and have not yet reported on.';
-comment on column monitor.group_use.running is 'Jobs that JobAgents have reported on.';
-comment on column monitor.group_use.use is 'Fraction of all leases that the group has.';
+comment on column monitor.group_share.matched is 'Jobs that JobAgents have and have not yet reported on.';
+comment on column monitor.group_share.running is 'Jobs that JobAgents have reported on.';
+comment on column monitor.group_share.use is 'Fraction of all leases that the group has.';

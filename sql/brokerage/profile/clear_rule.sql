@@ -1,4 +1,4 @@
-create or replace function brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text default 'production_job')
+create or replace function brokerage.clear_rule(p_profile text, p_rule text, p_algorithm text default 'production_job')
 returns boolean
 language plpgsql security definer set search_path = brokerage, pg_temp as $$
 begin
@@ -12,7 +12,7 @@ begin
   return true;
 end $$;
 
-comment on function brokerage.remove_rule(text, text, text) is
+comment on function brokerage.clear_rule(text, text, text) is
   'Undoes brokerage.set_rule for a rule: a rule of your own is removed, and a shipped rule gets its original columns '
   'back. Returns false if the profile has no row for the rule. Errors: PB002 (through the service: '
   'another setup decides by the profile).';

@@ -1,5 +1,5 @@
 -- PACKING.md, Queues of kind cloud.
-create or replace function instance.follow_taskqueues(p_setup text, out added bigint, out ended bigint)
+create or replace function instance.follow_task_queues(p_setup text, out added bigint, out ended bigint)
 language plpgsql security definer set search_path = instance, pg_temp
 set jit = off set enable_seqscan = off set enable_material = off as $$
 begin
@@ -31,7 +31,7 @@ begin
   get diagnostics added = row_count;
 end $$;
 
-comment on function instance.follow_taskqueues(text) is
+comment on function instance.follow_task_queues(text) is
   'Adds a step for each job that waits in a TaskQueue for a PanDA queue of kind cloud (resource_type cloud) that is '
   'not offline, and ends the steps whose jobs left the TaskQueues. Returns the numbers of both. instance.schedule '
   'begins with this call. Errors: PB001 (no such setup), PB002 (setup not granted).';
