@@ -6,6 +6,7 @@ create or replace function workload.store(
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_stored bigint;
+  v_ids bigint[];
   v_started workload.start_count[];
   v_ended workload.end_count[];
   v_moved bigint[];
@@ -15,10 +16,14 @@ begin
   perform resource.identify(p_setup);
   if p_table = 'job' then
     perform workload.refuse_jobs(p_rows);
-    select array_agg(m.job_id), array_agg(m.status) into v_moved, v_statuses
-      from workload.lock_moved_jobs(p_setup, p_rows, p_parents) m;
-    v_started := array(select s from workload.starts_of_jobs(p_setup) s);
-    v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
+    v_ids := workload.lock_given_jobs(p_setup, p_rows, p_parents);
+    -- the state of a job that changed in this database says whether a TaskQueue or a lease has it
+    select array_agg(j.job_id), array_agg(j.status) into v_moved, v_statuses
+      from workload.job j
+     where j.setup = p_setup and j.job_id = any (v_ids)
+       and exists (select from workload.job_history h where h.setup = p_setup and h.job_id = j.job_id);
+    v_started := array(select s from workload.starts_of_jobs(p_setup, v_ids) s);
+    v_ended := array(select e from workload.ends_of_jobs(p_setup, v_ids) e);
   elsif p_table = 'task' then
     -- locked, since a broker may be making the first job of a task
     select jsonb_object_agg(l.task_id, l.cutting) into v_cuttings
@@ -41,7 +46,7 @@ begin
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
     select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign),
            coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
-      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s
+      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup, v_ids) s
              union all select s.*, -1 from unnest(v_started) s) d
      group by d.setup, d.queue, d.gshare, d.resource_type, d.minute
     having sum(d.jobs * d.sign) <> 0
@@ -50,7 +55,7 @@ begin
        set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at);
     insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
     select d.setup, d.task_id, d.queue, d.status, d.minute, sum(d.jobs * d.sign)
-      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup) e
+      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup, v_ids) e
              union all select e.*, -1 from unnest(v_ended) e) d
      group by d.setup, d.task_id, d.queue, d.status, d.minute
     having sum(d.jobs * d.sign) <> 0

@@ -1,9 +1,13 @@
 """Changes of counts are moved by calls that change status, one mover at a time, and nobody waits for it."""
 
+import threading
+import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from broker import world
 from tests.calls import Connect, Connection
 from tests.core.lifecycle import grids
 
@@ -61,4 +65,29 @@ def test_no_caller_waits_for_the_folding_of_another(connect: Connect) -> None:
         assert grids.differences(other, "s") == []
     assert _value(other, CHANGE, "assigned", "activated") == JOBS
     assert _value(other, LEFT, "defined") == 0
+    assert grids.differences(db, "s") == []
+
+
+@pytest.mark.slow
+def test_a_start_during_a_load_of_other_jobs_is_counted_once(connect: Connect) -> None:
+    db, blocker, loader = _loaded(connect), connect(), connect()
+    for one in (blocker, loader):
+        one.autocommit = True
+    [(job, task)] = db.execute(
+        "select job_id, task_id from workload.job where setup = 's' order by 1 limit 1"
+    ).fetchall()
+    given = {"id": job + 10**6, "task": task, "status": "activated", "queue": "QA"}
+    load = threading.Thread(target=lambda: world.load(loader, [{"setup": "s", "jobs": [given]}]))
+    with blocker.transaction(force_rollback=True):
+        query = "insert into workload.job (setup, job_id, task_id, status) values ('s', %s, %s, 'activated')"
+        blocker.execute(query, (given["id"], task))
+        load.start()
+        while not _value(db, "select count(*) from pg_locks where pid = %s and not granted", loader.info.backend_pid):
+            time.sleep(0.01)
+        for before, after in pairwise(("defined", "assigned", "activated", "sent", "starting", "running")):
+            _value(db, "select cardinality(workload.change_status('s', array[%s], %s, %s, 'test'))", job, before, after)
+    load.join(10)
+    assert not load.is_alive()
+    db.execute("select workload.fold_counts()")
+    assert _value(db, "select sum(jobs) from workload.start_count where setup = 's'") == 1
     assert grids.differences(db, "s") == []
