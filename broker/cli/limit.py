@@ -120,15 +120,11 @@ def set_group(
     share = number if share is None else share
     if share is None and job_sharing is None and background is None:
         raise BadRequest("nothing is changed", "give a share, --job-sharing or --background")
-    query = """select taskqueue.set_group(%(setup)s, %(group)s, coalesce(%(share)s, max(g.share), 1000),
-                                          coalesce(%(job_sharing)s, bool_or(g.job_sharing), false),
-                                          coalesce(%(background)s, bool_or(g.allow_background), false))
-                 from monitor.owner_group g where g.setup = %(setup)s and g.owner_group = %(group)s"""
-    given = {"setup": setup, "group": group, "share": share, "job_sharing": job_sharing, "background": background}
+    query = "select taskqueue.set_group(%s, %s, %s::float8, %s, %s)"
     is_now = """select share, job_sharing, allow_background from monitor.owner_group
                  where setup = %s and owner_group = %s"""
     with session() as connection, connection.transaction():
-        connection.execute(query, given)
+        connection.execute(query, (setup, group, share, job_sharing, background))
         [row] = rows_of(connection, is_now, setup, group)
     properties = (", JobSharing" if row["job_sharing"] else "") + (", background" if row["allow_background"] else "")
     text = f"group {group}: share {row['share']:g}{properties}"

@@ -9,6 +9,8 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
+  -- two callers change different columns of one rule
+  perform pg_advisory_xact_lock(hashtext('alert.set_rule'), hashtext(p_setup));
   p_changes := resource.check_settings('alert.rule', p_changes)
                || resource.check_settings('alert.rule', jsonb_build_object('rule', p_rule));
   v_row := jsonb_populate_record(null::alert.rule, jsonb_build_object(

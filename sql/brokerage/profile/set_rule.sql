@@ -16,6 +16,8 @@ begin
                           'then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
   end if;
   perform brokerage.require_own_profile(p_profile);
+  -- two callers change different columns of one rule
+  perform pg_advisory_xact_lock(hashtext('brokerage.set_rule'), hashtext(p_profile));
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', left(p_rule, 100), coalesce(resource.shown(p_changes), 'null')
       using errcode = 'PB001',

@@ -8,13 +8,15 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
+  -- two callers change different columns of one timeout
+  perform pg_advisory_xact_lock(hashtext('lifecycle.set_timeout'), hashtext(p_setup));
   if exists (select from lifecycle.timeout_rule r where r.rule = p_rule) then
     raise exception 'timeout % comes with the program', p_rule
       using errcode = 'PB001', hint = 'Give your timeout a name of its own; lifecycle.timeout_rule has those taken.';
   end if;
   p_changes := resource.check_settings('lifecycle.own_timeout', p_changes)
                || resource.check_settings('lifecycle.own_timeout', jsonb_build_object('rule', p_rule));
-  select t.* into v_row from lifecycle.own_timeout t where t.setup = p_setup and t.rule = p_rule for update;
+  select t.* into v_row from lifecycle.own_timeout t where t.setup = p_setup and t.rule = p_rule;
   v_row := jsonb_populate_record(v_row, jsonb_build_object(
     'setup', p_setup, 'conditions', coalesce(v_row.conditions, '{}'), 'skipped_at', coalesce(v_row.skipped_at, '{}')
   ) || p_changes);

@@ -157,9 +157,3 @@ def test_an_error_names_the_wrong_value_and_hints_at_the_right_one(
 ) -> None:
     world.load(db, [WORLD])
     cli(*arguments).refuses(error, hint)
-
-
-def test_the_properties_of_a_group_cannot_be_null(q: Calls) -> None:
-    refused = "select taskqueue.set_group('default', 'users', 5, %s, %s)"
-    assert "job_sharing of group users is null" in q.refusal(lambda: q.rows(refused, None, True))[1]
-    assert "allow_background of group users is null" in q.refusal(lambda: q.rows(refused, True, None))[1]

@@ -406,7 +406,7 @@ def test_bad_settings_are_refused(settled: Calls, settings: Any, words: list[str
     refused(settled, "PB001", words, "set_settings", Jsonb(settings))
 
 
-@pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", 1.1e15, 1.7e308, None])
+@pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", 1.1e15, 1.7e308])
 def test_bad_group_shares_are_refused(settled: Calls, share: Any) -> None:
     before = settled.stored()
     settled.refuses(
@@ -417,10 +417,8 @@ def test_bad_group_shares_are_refused(settled: Calls, share: Any) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (("x" * 200, 0.0), f"invalid share 0 of group {'x' * 100}"),
-    (("x" * 200, 1.0, None), f"job_sharing of group {'x' * 100} is null"),
-    (("x" * 200, 1.0, True, None), f"allow_background of group {'x' * 100} is null"),
     (("x" * 1001, 1.0), f"group is a text of 1001 bytes: {'x' * 40}..."),
-], ids=["share", "job_sharing", "allow_background", "name"])  # fmt: skip
+], ids=["share", "name"])  # fmt: skip
 def test_refusals_of_a_group_name_its_first_letters(settled: Calls, arguments: tuple[Any, ...], message: str) -> None:
     before = settled.stored()
     assert settled.refusal(lambda: settled.call("set_group", *arguments)) == ("PB001", message)
