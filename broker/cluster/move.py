@@ -197,7 +197,8 @@ def _mark(source: Connection, setup: str, shard: str) -> None:
         [setup, shard],
     )
     # A parsed description is matched without a check of the caller. An earlier call may store a parsed description
-    # again.
+    # again, and locks the rows in another order.
+    _wait(source, setup)
     for _ in range(2):
         source.execute("select taskqueue.forget_descriptions(%s)", [setup])
         _wait(source, setup)

@@ -2,6 +2,7 @@
 transaction. If one of them is refused, each gets a transaction of its own."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import LiteralString
 from uuid import UUID
 
@@ -23,12 +24,13 @@ Answer = tuple[list[Row], list[Match]]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """An exchange in the form that the database takes. ends: JSON of the ends, `count` of them. first: the lowest id of
-    their jobs. ends_id: the request id of the ends; None = the exchange cannot be repeated."""
+    """An exchange in the form that the database takes. ends: JSON of the ends, `count` of them. first, last: the lowest
+    and the highest id of their jobs. ends_id: the request id of the ends; None = the exchange cannot be repeated."""
 
     ends: bytes
     count: int
     first: int
+    last: int
     ends_id: UUID | None
     wanted: Wanted
 
@@ -46,19 +48,21 @@ class Exchanger:
         the answer to the commit was lost."""
         # the subject is part of each end whether the exchange shares its transaction or not: a repetition is the same
         each = [{**msgspec.to_builtins(end, enc_hook=float), "subject": caller.subject.name} for end in ends]
-        first = min((end.job_id for end in ends), default=0)
-        exchange = Exchange(msgspec.json.encode(each), len(each), first, ends_id, wanted)
+        jobs = [end.job_id for end in ends] or [0]
+        exchange = Exchange(msgspec.json.encode(each), len(each), min(jobs), max(jobs), ends_id, wanted)
         return await self._collector.ask(caller.group, exchange)
 
     async def _send(self, group: Group, exchanges: Sequence[Exchange]) -> Sequence[Answer | Exception]:
         setup, role = group[:2]
         # the ends of a repeated exchange are compared with those of the first one, even if there are none; leases are
         # locked in the order of their jobs, as all calls do
-        ends = {
-            number: (_FINISH, [setup, exchange.ends.decode(), exchange.ends_id])
-            for number, exchange in sorted(enumerate(exchanges), key=lambda one: one[1].first)
-            if exchange.count or exchange.ends_id
-        }
+        ending = sorted(
+            ((number, exchange) for number, exchange in enumerate(exchanges) if exchange.count or exchange.ends_id),
+            key=lambda one: one[1].first,
+        )
+        if any(before.last > after.first for (_, before), (_, after) in pairwise(ending)):
+            return [(await self._send(group, [one]))[0] for one in exchanges]
+        ends = {number: (_FINISH, [setup, one.ends.decode(), one.ends_id]) for number, one in ending}
         wanted = [exchange.wanted for exchange in exchanges]
         subject, match = call_of(group, wanted)
 

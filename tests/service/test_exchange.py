@@ -385,10 +385,21 @@ class _Deadlocked:
 def test_exchanges_lock_by_job_and_are_repeated_one_by_one_after_a_deadlock() -> None:
     database = _Deadlocked()
     exchanges = [
-        Exchange(b'[{"job_id": %d}]' % job, 1, job, None, Wanted(uuid.uuid4(), "a", 1, b"{}", None))
+        Exchange(b'[{"job_id": %d}]' % job, 1, job, job, None, Wanted(uuid.uuid4(), "a", 1, b"{}", None))
         for job in (7, 3, 5)
     ]
     exchanger = Exchanger(cast(Database, database), lambda _: None)
     answers = asyncio.run(exchanger._send(("default", "broker_agent", None, None), exchanges))
     assert database.ended == [[3, 5, 7], [7], [3], [5]]
     assert answers == [([(job, "finished", None)], []) for job in (7, 3, 5)]
+
+
+def test_exchanges_whose_jobs_lie_between_those_of_another_share_no_transaction() -> None:
+    """A call that cancels the jobs in their order would wait for the one, and the exchanges for it."""
+    database = _Deadlocked()
+    wanted = Wanted(uuid.uuid4(), "a", 1, b"{}", None)
+    outer = Exchange(b'[{"job_id": 1}, {"job_id": 100}]', 2, 1, 100, None, wanted)
+    inner = Exchange(b'[{"job_id": 50}]', 1, 50, 50, None, wanted)
+    exchanger = Exchanger(cast(Database, database), lambda _: None)
+    asyncio.run(exchanger._send(("default", "broker_agent", None, None), [outer, inner]))
+    assert database.ended == [[1, 100], [50]]

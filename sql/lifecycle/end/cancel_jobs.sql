@@ -15,6 +15,9 @@ begin
     raise exception '% jobs in one call', cardinality(p_job_ids)
       using errcode = 'PB001', hint = 'A call takes up to 100,000 jobs; use several calls.';
   end if;
+  if cardinality(p_job_ids) > 1 then  -- a TaskQueue that a job leaves empty keeps its lists locked for the next jobs
+    perform taskqueue.join_line(p_setup);
+  end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
     loop  -- until no other transaction has moved the job between the two reads
       select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;

@@ -6,6 +6,7 @@ declare
   v_before text;
 begin
   perform resource.identify(p_setup);
+  perform taskqueue.join_line(p_setup);  -- lifecycle.cancel_jobs would wait there with the task locked
   select t.status into v_before from workload.task t where t.setup = p_setup and t.task_id = p_task_id for update;
   if not found then
     raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup

@@ -17,15 +17,17 @@ begin
     perform taskqueue.retry_ended(p_setup, v_inserted);
     return query select i, 'waits again' from unnest(v_inserted) i;
   end if;
+  perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
+  perform from workload.failed_part f  -- before brokerage.task_state, as in lifecycle.give_back
+    where f.setup = p_setup
+      and (f.task_id, f.number) in (select j.task_id, j.number from workload.job j
+                                     where j.setup = p_setup and j.job_id = any (p_job_ids))
+    order by f.task_id, f.number for update;
   for v_job in
-    with locked as materialized (
-      select j.job_id, j.task_id, j.status, j.number
-        from workload.job j
-       where j.setup = p_setup and j.job_id = any (p_job_ids)
-       order by j.job_id
-         for update
-    )
-    select * from locked l order by l.task_id, l.job_id
+    select j.job_id, j.task_id, j.status, j.number
+      from workload.job j
+     where j.setup = p_setup and j.job_id = any (p_job_ids)
+     order by j.task_id, j.job_id
   loop
     if v_job.status is null or not workload.is_end(v_job.status) or v_job.status = 'finished' then
       raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status')

@@ -3,6 +3,7 @@ language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_loops bigint;
 begin
+  perform from lifecycle.loop l where l.holder = p_holder order by l.setup, l.name for update;  -- as lifecycle.lead
   update lifecycle.loop l set holder = null, expires_at = clock_timestamp() where l.holder = p_holder;
   get diagnostics v_loops = row_count;
   return v_loops;

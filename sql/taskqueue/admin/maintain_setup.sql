@@ -11,7 +11,7 @@ declare
   v_now timestamptz := resource.clock(p_setting.setup);
   v_until timestamptz;
   v_corrected boolean := false;
-  -- Some steps lock lists without waiting, and the shares wait in the line of taskqueue.post_task_queues. The place in
+  -- Some steps lock lists without waiting, and the shares wait in the line (taskqueue.join_line). The place in
   -- the line comes first: an operator who has it could wait for a list that this call has locked.
   v_is_in_line boolean := pg_try_advisory_xact_lock(hashtextextended(p_setting.setup, 7));
   c_most constant int := 10000;  -- definitions, jobs and changes

@@ -19,7 +19,7 @@ begin
     return true;
   end if;
   if p_wait then  -- maintenance posts group by group: callers that wait form one line here, before they lock a list
-    perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
+    perform taskqueue.join_line(p_setup);
   end if;
   with gone as (  -- each posting is looked up by keys: a join would compare it with all postings of the setup
     delete from taskqueue.posting d

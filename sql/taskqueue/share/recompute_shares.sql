@@ -7,6 +7,7 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_limit('limit', p_limit);
   perform taskqueue.enter_setup(p_setup);
+  perform taskqueue.join_line(p_setup);  -- before rows of share_correction are locked
   perform taskqueue.correct_shares(p_setup, p_owner_group is null);
   return taskqueue.recompute_groups(
     p_setup,

@@ -17,6 +17,8 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
+  -- the priorities are computed in the same transaction as the last call, and jobs may leave other TaskQueues empty
+  perform taskqueue.join_line(p_setup);
   select a.task_queues, a.states into p_task_queues, v_states from taskqueue.states_apart(p_task_queues) a;
   select e
     into v_bad

@@ -178,3 +178,35 @@ def test_maintenance_has_its_place_in_the_line_before_it_locks_a_list(connect: C
     assert not resume.is_alive()
     assert len(operator.match_jobs(3)) == 2
     assert keeper.inconsistencies() == []
+
+
+@pytest.mark.parametrize("call", ["recompute_shares", "load_task_queues", "cancel_jobs"])
+def test_a_call_that_waits_while_it_has_lists_or_factors_joins_the_line_first(connect: Connect, call: str) -> None:
+    """Maintenance is in the line, and then waits for what such a call locks."""
+    keeper, other, watcher = (Calls(connect()) for _ in range(3))
+    keeper.settings(share_correction=True)
+    for job in range(1, 4):
+        keeper.insert(job, OwnerDN=f"owner {job}")
+    work: dict[str, Callable[[], object]] = {
+        "recompute_shares": lambda: other.call("recompute_shares"),
+        "load_task_queues": lambda: other.call(
+            "load_task_queues", Jsonb([{"requirements": requirements(), "jobs": [[9, 1]]}])
+        ),
+        "cancel_jobs": lambda: other.rows("select * from lifecycle.cancel_jobs(%s, '{1,2}')", other.setup),
+    }
+    held = (
+        "select from pg_locks where pid = %s and granted and relation::regclass::text = any (%s) and mode ~ 'Exclusive'"
+    )
+    changed = ["taskqueue.share_correction", "taskqueue.posting_list", "taskqueue.job"]
+    caller = threading.Thread(target=work[call])
+    with keeper.connection.transaction():
+        keeper.call("join_line")
+        caller.start()
+        while not watcher.rows(
+            "select from pg_locks where pid = %s and not granted", other.connection.info.backend_pid
+        ):
+            time.sleep(0.01)
+        assert watcher.rows(held, other.connection.info.backend_pid, changed) == []
+    caller.join(10)
+    assert not caller.is_alive()
+    assert keeper.inconsistencies() == []
