@@ -13,7 +13,8 @@ def exchange(request: Request, seconds: float, most: int, *, redirects: bool = F
     """Send a request and return the body of the answer, or the first `most` bytes of it.
 
     Raises TimeoutError if the exchange takes longer than `seconds`, urllib's HTTPError for a status other than success
-    (without `redirects` also for a redirection), and OSError, HTTPException or ValueError.
+    (also for a redirection: without `redirects` for any, with it for one from https to http), and OSError,
+    HTTPException or ValueError.
     """
     over, sockets = Event(), list[socket.socket]()
 
@@ -23,7 +24,7 @@ def exchange(request: Request, seconds: float, most: int, *, redirects: bool = F
             with suppress(OSError):  # it is closed
                 socket.socket.shutdown(one, socket.SHUT_RDWR)
 
-    handlers = [_Http(over, sockets), _Https(over, sockets), *([] if redirects else [_NoRedirect()])]
+    handlers = [_Http(over, sockets), _Https(over, sockets), _SameScheme() if redirects else _NoRedirect()]
     timer = Timer(seconds, end)
     timer.daemon = True
     timer.start()
@@ -67,6 +68,15 @@ class _Http(_Timed, HTTPHandler):
 
 class _Https(_Timed, HTTPSHandler):
     pass
+
+
+class _SameScheme(HTTPRedirectHandler):
+    """Refuses redirections from https to anything else."""
+
+    def redirect_request(self, req: Request, *answer: Any) -> Request | None:
+        """The request at the new address, if it is as safe."""
+        to = super().redirect_request(req, *answer)
+        return None if to is not None and req.type == "https" and to.type != "https" else to
 
 
 class _NoRedirect(HTTPRedirectHandler):

@@ -40,7 +40,8 @@ async def match(call: Call) -> Matches | Response:
     wanted = call.body
     request_id, resources = call.match_id(wanted.request_id), _resources(wanted)
     if wanted.wait:
-        found = await _waited(call, request_id, resources)
+        repeats = call.repeat_id(wanted.request_id) is not None
+        found = await _waited(call, request_id, resources, repeats=repeats)
     else:
         found = await call.service.matcher.match(call.caller, request_id, resources, wanted.n)
     return Matches(found) if found else Response(status_code=204, headers=_later(wanted))
@@ -55,7 +56,7 @@ async def exchange(call: Call) -> Response:
     wanted = wanted_of(call.caller, request_id, resources, asked.n)
     ended, found = await call.service.exchanger.exchange(call.caller, asked.ends, ends_id, wanted)
     if asked.wait and not found:
-        found = await _waited(call, request_id, resources)
+        found = await _waited(call, request_id, resources, repeats=False)  # the exchange has asked
     answer = encoded(Exchanged([Finished(*row) for row in ended], found))
     return Response(answer, media_type=JSON, headers=None if found else _later(asked))
 
@@ -64,10 +65,10 @@ def _resources(wanted: MatchRequest) -> list[Any]:
     return [described(f"resources[{number}]", one) for number, one in enumerate(wanted.resources)]
 
 
-async def _waited(call: Call, request_id: UUID, resources: list[Any]) -> list[Match]:
+async def _waited(call: Call, request_id: UUID, resources: list[Any], *, repeats: bool) -> list[Match]:
     return await call.service.waiting.match(
         call.caller, request_id, resources,
-        n=call.body.n, wait=call.body.wait, gone=call.gone, check=call.require_credential,
+        n=call.body.n, wait=call.body.wait, repeats=repeats, gone=call.gone, check=call.require_credential,
     )  # fmt: skip
 
 

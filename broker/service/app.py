@@ -4,6 +4,8 @@ a refusal. The route of a path is cached, since agents call few paths, often.
 """
 
 import asyncio
+import multiprocessing
+import os
 import re
 import signal
 import threading
@@ -129,7 +131,9 @@ def create(settings: Settings | None = None) -> Router:
     async def lifespan(_: Router) -> AsyncIterator[None]:
         await worker.open()
         _before_end(worker.wake_all)
+        gauges = asyncio.create_task(worker.metrics.keep_up())
         yield
+        gauges.cancel()
         await worker.close()
         metrics.forget_worker()
 
@@ -141,6 +145,8 @@ def _before_end(act: Callable[[], None]) -> None:
     lifespan."""
     if threading.current_thread() is not threading.main_thread():
         return
+    if multiprocessing.parent_process() is not None and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getppid(), signal.SIGTERM))  # a terminal that is closed
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         handler = signal.getsignal(number)

@@ -1,7 +1,9 @@
 """Metrics of the service in the format of Prometheus. No label names a user, a job or a setup."""
 
+import asyncio
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
@@ -11,6 +13,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable with the folder in which workers share their counts."""
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_EVERY = 5  # seconds between two looks at the gauges
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
@@ -79,18 +82,35 @@ class Metrics:
         """A function that counts the sizes of a call's batches."""
         return self._sizes.labels(call).observe
 
+    async def keep_up(self) -> None:
+        """Set the gauges every few seconds: any worker may be asked for the figures of all."""
+        while True:
+            self._set_gauges()
+            await asyncio.sleep(_EVERY)
+
     def text(self) -> bytes:
         """All metrics, of all workers."""
+        self._set_gauges()
+        registry: Any = self._registry
+        if FOLDER in os.environ:
+            _forget_dead(Path(os.environ[FOLDER]))
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+    def _set_gauges(self) -> None:
         self._in_use.set(self._connections())
         self._waiting.set(self._agents())
         if self._reader is not None:
             self._used.set(self._reader.is_used)
             self._lag.set(self._reader.lag)
-        registry: Any = self._registry
-        if FOLDER in os.environ:
-            registry = CollectorRegistry()
-            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+
+
+def _forget_dead(folder: Path) -> None:
+    """Remove the gauges of workers that ended without a word."""
+    for worker in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+        if not Path("/proc", str(worker)).exists():
+            multiprocess.mark_process_dead(worker)  # type: ignore[no-untyped-call]
 
 
 def forget_worker() -> None:

@@ -126,8 +126,12 @@ class Reader:
         cookies = self._cookies
         if self._standby is None or request.method in _READING or not cookies.value(request.headers, cookies.session):
             return None
-        [(text,)] = await self._primary.as_login(_WRITTEN)
-        return cookies.setting(cookies.changed, f"{place_of(text):0{_DIGITS}x}", _OWN_CHANGE)
+        try:
+            [(text,)] = await self._primary.as_login(_WRITTEN)
+            place = f"{place_of(text):0{_DIGITS}x}"
+        except (psycopg.Error, Problem):  # the change is made: the primary answers this browser, wherever it stands
+            place = "f" * _DIGITS
+        return cookies.setting(cookies.changed, place, _OWN_CHANGE)
 
     def _must_be_new(self, headers: Headers) -> bool:
         if "no-cache" in headers.get("cache-control", ""):

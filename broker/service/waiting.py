@@ -22,7 +22,7 @@ from broker.service.callers import Caller, Group, acting_for
 from broker.service.calls import Database
 from broker.service.matching import Matcher
 from broker.service.models import Match
-from broker.service.problems import LOG, Problem, of_error
+from broker.service.problems import LOG, of_error
 
 _PAUSE = 0.05  # seconds between two looks at a setup
 _AGAIN = 5.0  # seconds after which one agent of each description asks without an arrival
@@ -89,6 +89,11 @@ class _Kind:
         if not agent.woken.done():
             agent.woken.set_result(True)
 
+    def wake_next(self) -> None:
+        """Let the longest waiting agent ask; if it gets a job, the next one does."""
+        if self.parked:
+            self.wake(next(iter(self.parked)), chained=True)
+
     def fitting(self, definition: int, cpu_time: int) -> Iterator[tuple[float, int, _Agent]]:
         """The parked agents that a job of the definition may match."""
         matching = self.verdicts[definition]
@@ -128,10 +133,12 @@ class Waiting:
         *,
         n: int,
         wait: float,
+        repeats: bool,
         gone: Callable[[], Coroutine[Any, Any, None]],
         check: Callable[[], Awaitable[None]],
     ) -> list[Match]:
-        """The jobs for a request, now or within this many seconds. gone: ends when nobody waits for the answer. check:
+        """The jobs for a request, now or within this many seconds. repeats: an earlier call with this id may have got
+        jobs, so the first call is not left out. gone: ends when nobody waits for the answer. check:
         raises Problem if the caller's credential no longer counts. Raises Problem, and ClientDisconnect when the caller
         is gone.
         """
@@ -142,11 +149,12 @@ class Waiting:
         agent = watched.enter(caller.group, resources)
         kind = agent.kind
         left: asyncio.Task[None] | None = None
-        may_know = True
+        may_know, is_woken = True, False
         try:
             while True:
-                if not (may_know and kind.gives_nothing(agent.cpu)):
+                if not (may_know and not repeats and kind.gives_nothing(agent.cpu)):
                     found = await self._asked(agent, caller, request_id, resources, n)
+                    is_woken = False
                     if found or self._closed:
                         return found
                     if agent.news and may_know:  # only once: an agent at a limit would ask for ever
@@ -154,15 +162,15 @@ class Waiting:
                         continue
                 may_know = False
                 left = left or asyncio.create_task(gone())
-                if not await watched.park(agent, left, deadline - time.monotonic()):
+                is_woken = await watched.park(agent, left, deadline - time.monotonic())
+                if left.done():
+                    raise ClientDisconnect
+                if not is_woken:
                     return []
-                try:
-                    await check()
-                except Problem:
-                    if kind.parked:  # another agent gets the news
-                        kind.wake(next(iter(kind.parked)), chained=True)
-                    raise
+                await check()
         finally:
+            if is_woken:  # and did not ask: another agent gets the news
+                kind.wake_next()
             if left is not None:
                 left.cancel()
             watched.leave(agent)
@@ -180,8 +188,8 @@ class Waiting:
             kind.asking.discard(agent)
         kind.may_match = True
         kind.nothing_for = None if found or agent.news else agent.cpu
-        if found and agent.chained and kind.parked:
-            kind.wake(next(iter(kind.parked)), chained=True)
+        if found and agent.chained:
+            kind.wake_next()
         return found
 
 
@@ -217,7 +225,7 @@ class _Watched:
             del self.kinds[kind.group, kind.descriptions]
 
     async def park(self, agent: _Agent, left: "asyncio.Task[None]", seconds: float) -> bool:
-        """Wait to be woken; return whether to ask again. Raises ClientDisconnect when the caller is gone."""
+        """Wait to be woken, or for the caller to be gone; return whether the agent was woken to ask again."""
         if seconds <= 0:
             return False
         agent.woken = asyncio.get_running_loop().create_future()
@@ -225,8 +233,6 @@ class _Watched:
         if self._loop is None:
             self._loop = asyncio.create_task(self._watch())
         await asyncio.wait((agent.woken, left), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if left.done():
-            raise ClientDisconnect
         return agent.woken.done() and agent.woken.result()
 
     async def _watch(self) -> None:
@@ -250,12 +256,14 @@ class _Watched:
     async def _poll(self, role: str) -> None:
         acting = acting_for((self._setup, role, None, None))
         rows = await self._database.as_role(role, acting, _ARRIVALS, [self._setup, self._snapshot])
-        is_first, self._snapshot = self._snapshot is None, rows[0][0]
-        if is_first:
+        snapshot = rows[0][0]
+        if self._snapshot is None:
+            self._snapshot = snapshot
             self._wake_all()
             return
         arrivals = [(definition, cpu_time, jobs) for _, definition, cpu_time, jobs in rows if definition is not None]
         if not arrivals:
+            self._snapshot = snapshot
             return
         for kind in self.kinds.values():
             if not kind.may_match:  # perhaps the role may never; an agent that asks for the first time asks once more
@@ -265,6 +273,7 @@ class _Watched:
             await self._judge(group, [definition for definition, _, _ in arrivals])
         for definition, cpu_time, jobs in arrivals:
             self._wake(definition, cpu_time, jobs)
+        self._snapshot = snapshot  # not before: after an error the next look sees these arrivals again
 
     def _wake_all(self) -> None:
         """Let all agents ask: earlier arrivals are not known, and a moving setup refuses them."""

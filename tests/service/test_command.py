@@ -13,6 +13,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,15 @@ def test_serve_works_at_once_on_the_embedded_server(serve: Serve, home: Path) ->
     metrics = httpx.get(second.url + "/metrics").text  # from both workers
     counted = re.findall(r'pgbroker_http_requests_total\{.*?match",status="2\d\d"\} (\d+)', metrics)
     assert sum(map(int, counted)) == 4
+    with ThreadPoolExecutor(6) as agents:  # each worker counts those that wait at it
+        waits = [
+            agents.submit(httpx.post, second.url + BASE + "/match", json=WANTED | {"wait": 12}, timeout=30,
+                          headers=bearer(made["token"]))
+            for _ in range(6)
+        ]  # fmt: skip
+        while "pgbroker_agents_waiting 6.0" not in httpx.get(second.url + "/metrics").text:
+            assert not any(one.done() for one in waits)
+            time.sleep(0.1)
     assert second.stop() == 0
     printed = "".join(second.lines)
     assert "broker credential token" in printed
@@ -321,6 +332,25 @@ def test_a_program_of_another_user_at_the_port_gets_no_ticket(home: Path, tmp_pa
         counted = subprocess.run([*PROGRAM, "psql", "-Atc", query], env=kept | more, capture_output=True, text=True,
                                  check=True)  # fmt: skip
         assert counted.stdout == "0\n"
+
+
+def test_a_closed_terminal_ends_all_workers(serve: Serve, service_dsn: str) -> None:
+    """The terminal sends SIGHUP to the program and its workers."""
+    program = serve("--workers", "2", BROKER_DSN=service_dsn)
+    pids: set[str] = set()
+    live = ""
+    while len(pids) < 2 or "live" not in live:
+        time.sleep(0.1)
+        with suppress(httpx.TransportError):
+            live = httpx.get(program.url + "/healthz/live").text
+        children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
+        pids = {pid for pid in children if b"spawn_main" in Path("/proc", pid, "cmdline").read_bytes()}
+    time.sleep(1)  # the second worker starts
+    for pid in pids:
+        os.kill(int(pid), signal.SIGHUP)
+    assert program.stop(signal.SIGHUP) == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(program.url + "/healthz/live")
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP], ids=["stopped", "terminal closed"])

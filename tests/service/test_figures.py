@@ -1,7 +1,10 @@
 """The figures of the database at /metrics, against a setup whose content is known."""
 
+import os
 import re
+import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from broker import world
 from broker.laboratory import grid
 from broker.operate import loops
-from broker.service import figures
+from broker.service import figures, metrics
 from tests.calls import Calls
 from tests.core.docs import pages
 from tests.service.conftest import SETUP, Db, Jobs, Running, Start, Token, bearer
@@ -239,3 +242,15 @@ def test_the_page_has_every_metric(service: Running, db: Db) -> None:
         assert {documented[one.name].strip() for one in reading.figures} == {labels}
     for metric, names in sampled.items():
         assert documented[metric].strip() == ", ".join(["setup", *names])
+
+
+def test_gauges_of_a_killed_worker_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(metrics.FOLDER, str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for pid in (os.getpid(), ended.pid):
+        (tmp_path / f"gauge_livesum_{pid}.db").touch()
+        (tmp_path / f"counter_{pid}.db").touch()
+    metrics._forget_dead(tmp_path)
+    assert not (tmp_path / f"gauge_livesum_{ended.pid}.db").exists()
+    assert len(list(tmp_path.iterdir())) == 3

@@ -46,3 +46,23 @@ def test_a_provider_that_answers_slowly_is_unavailable(
     with pytest.raises(Problem) as raised:
         asyncio.run(asked.address(Attempt("s", "n", "v")))
     assert raised.value.status == 503
+
+
+def test_callers_at_the_same_time_wait_for_a_provider_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider, "_PAUSE", 0.2)
+    asked = provider.Provider(Login(issuer="http://h", client_id="client", client_secret="secret"), "http://h")
+    fetched: list[float] = []
+
+    def hang() -> dict[str, str]:
+        fetched.append(time.monotonic())
+        time.sleep(0.5)
+        raise TimeoutError
+
+    async def both() -> list[object]:
+        one = (asked.address(Attempt("s", "n", "v")) for _ in range(2))
+        return await asyncio.gather(*one, return_exceptions=True)
+
+    monkeypatch.setattr(asked, "_fetched", hang)
+    refused = asyncio.run(both())
+    assert [one.status for one in refused if isinstance(one, Problem)] == [503, 503]
+    assert len(fetched) == 1

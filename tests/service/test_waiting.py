@@ -3,14 +3,21 @@
 import asyncio
 import threading
 import time
+import uuid
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
+from starlette.requests import ClientDisconnect
 
+from broker.service import waiting as waiting_module
+from broker.service.callers import Caller
+from broker.service.calls import Database
+from broker.service.matching import Matcher
 from tests.service.conftest import SETUP, Db, Jobs, Token, bearer
 
 pytestmark = pytest.mark.own_database
@@ -190,6 +197,80 @@ def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
     [waits] = waiting(request_id=key)
     jobs(2)
     assert waits.answer().json() == Waits(client, agent_token, request_id=key).answer().json()
+
+
+def test_a_repeated_match_is_answered_although_others_wait_in_vain(
+    client: httpx.Client, agent_token: str, waiting: Waiting, jobs: Jobs
+) -> None:
+    """That others of its kind get nothing now says nothing about the job that it has."""
+    key = "7d6c3bb0-2f6b-4a3a-9d5a-6a2b7a1f0002"
+    jobs(1)
+    first = Waits(client, agent_token, request_id=key).answer().json()
+    others = waiting(3, wait=4)
+    assert Waits(client, agent_token, wait=2, request_id=key).answer().json() == first
+    assert [one.answer().status_code for one in others] == [204, 204, 204]
+
+
+def test_arrivals_that_could_not_be_judged_are_seen_again() -> None:
+    class Failing:
+        async def as_role(self, *call: Any) -> list[Any]:
+            if "arrivals" in call[2]:
+                return [("2:2:", 1, 86400, 1)]
+            raise psycopg.OperationalError
+
+    async def look() -> None:
+        watched = waiting_module._Watched(cast(Database, Failing()), "s")
+        watched.enter(("s", "broker_agent", None, None), [ANY]).kind.may_match = True
+        watched._snapshot = "1:1:"
+        with pytest.raises(psycopg.OperationalError):
+            await watched._poll("broker_agent")
+        assert watched._snapshot == "1:1:"
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize("leaves", [False, True], ids=["refused", "gone"])
+def test_a_woken_agent_that_does_not_ask_lets_another_one_ask(leaves: bool) -> None:
+    class Nothing:
+        async def match(self, *_: Any) -> list[Any]:
+            return []
+
+    async def race() -> None:
+        async def never() -> None:
+            await asyncio.Event().wait()
+
+        database = cast(Database, None)  # nobody looks for jobs
+        service = waiting_module.Waiting(database, cast(Matcher, Nothing()))
+        service._watched["s"] = watched = waiting_module._Watched(database, "s")
+        watched._loop = asyncio.create_task(never())
+        caller = cast(Caller, SimpleNamespace(setup="s", group=("s", "broker_agent", None, None)))
+        first_leaves = asyncio.Event()
+
+        async def leave() -> None:
+            await first_leaves.wait()
+
+        async def refuse() -> None:
+            raise psycopg.OperationalError
+
+        def wait(gone: Any, check: Any) -> asyncio.Task[Any]:
+            call = service.match(caller, uuid.uuid4(), [ANY], n=1, wait=60, repeats=True, gone=gone, check=check)
+            return asyncio.create_task(call)
+
+        first = wait(leave if leaves else never, refuse)
+        second = wait(never, never)
+        while service.agents < 2:
+            await asyncio.sleep(0.01)
+        [kind] = watched.kinds.values()
+        one, other = kind.parked
+        kind.wake(one)
+        if leaves:
+            first_leaves.set()
+        with pytest.raises(ClientDisconnect if leaves else psycopg.OperationalError):
+            await first
+        assert other.woken is not None and other.woken.done()
+        second.cancel()
+
+    asyncio.run(race())
 
 
 def test_a_waiting_agent_gets_a_job_after_the_database_was_away(waiting: Waiting, jobs: Jobs, db: Db) -> None:

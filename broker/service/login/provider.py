@@ -106,12 +106,13 @@ class Provider:
         async with self._lock:
             now = time.monotonic()
             if now - self._fetched_at > _OLD and now - self._tried_at > _PAUSE:
-                self._tried_at = now
                 try:
                     self._described = await asyncio.to_thread(self._fetched)
-                    self._fetched_at = now
+                    self._fetched_at = time.monotonic()
                 except (OSError, HTTPException, ValueError, TypeError, RecursionError) as error:
                     self._away(str(error))
+                finally:
+                    self._tried_at = time.monotonic()
         if self._described is None:
             raise self._unavailable()
         return self._described

@@ -7,7 +7,7 @@ from urllib.request import Request
 
 import pytest
 
-from broker.exchange import exchange
+from broker.exchange import _SameScheme, exchange
 from tests.trickle import Serve, trickling
 
 
@@ -42,3 +42,11 @@ def test_a_redirection_is_followed_only_where_that_is_wanted(serve: Serve) -> No
     assert exchange(Request(serve(moved, b"")), 30, 100, redirects=True) == b"there"
     with pytest.raises(HTTPError):
         exchange(Request(serve(moved, b"")), 30, 100)
+
+
+@pytest.mark.parametrize(("first", "then", "is_followed"), [
+    ("https", "https", True), ("https", "http", False), ("http", "https", True), ("http", "http", True),
+])  # fmt: skip
+def test_no_redirection_leaves_https(first: str, then: str, is_followed: bool) -> None:
+    asked, to = Request(f"{first}://issuer.example"), f"{then}://other.example"
+    assert (_SameScheme().redirect_request(asked, None, 302, "Found", {}, to) is not None) is is_followed

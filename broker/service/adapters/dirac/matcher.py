@@ -31,8 +31,11 @@ class OfResource(Args):
 
 def _described(args: OfResource) -> dict[str, Any]:
     """The description for matching. Raises Problem."""
-    found = described(args.resource)
-    bodies.require_plain(found, "args[0]")
+    try:
+        found = described(args.resource)
+        bodies.require_plain(found, "args[0]")
+    except RecursionError:
+        raise Problem(422, "args[0] has lists within lists within lists", code="PB001", key="args[0]") from None
     return found
 
 
