@@ -53,6 +53,9 @@ def invoke(words: list[str], stdin: str | bytes | None = None) -> Any:
     done = testing.CliRunner().invoke(app, words, input=stdin)
     if "--json" in words and done.exit_code == 0:
         require_promised_keys(words, json.loads(done.stdout))
+    if "evaluate" in words[:1]:
+        for answer in done.stdout.splitlines():
+            require_promised_keys(words, json.loads(answer))
     return done
 
 

@@ -1,20 +1,25 @@
 """`broker serve --read`: requests that only read are answered by the standby, unless the primary has to answer."""
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
+from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from broker.server.service import service_dsn
+from broker.service.calls import Database
 from broker.service.endpoints import ENDPOINTS
-from broker.service.reader import Lag, place_of
+from broker.service.login.cookies import Cookies
+from broker.service.reader import Lag, Reader, place_of
 from broker.service.settings import Settings
 from broker.service.views import VIEWS
 from tests.cookies import by_ticket
@@ -311,3 +316,24 @@ def test_the_lag_is_the_time_since_the_primary_was_first_seen_ahead() -> None:
     lag.standby(400)
     assert lag.seconds(53.0) == 0
     assert place_of("1/A") == 2**32 + 10
+
+
+def test_a_change_that_is_made_is_answered_although_nobody_knows_its_position() -> None:
+    """The primary then answers this browser, wherever it stands."""
+
+    class Away:
+        async def as_login(self, *_: Any) -> list[Any]:
+            raise psycopg.OperationalError
+
+    cookies = Cookies("http://h")
+    settings = Settings(dsn="host=127.0.0.1 port=1", read_dsn="host=127.0.0.1 port=1")
+
+    async def change() -> None:
+        reader = Reader(cast(Database, Away()), settings, cookies)
+        session = f"{cookies.session}={'x' * 43}"
+        request = Request({"type": "http", "method": "POST", "headers": [(b"cookie", session.encode())]})
+        made = await reader.remember(request)
+        assert made is not None
+        assert reader._must_be_new(Headers({"cookie": made.partition(";")[0]}))
+
+    asyncio.run(change())

@@ -12,7 +12,7 @@ from tests.commands import Cli, require_promised_keys
 
 def test_each_command_with_json_has_its_keys() -> None:
     commands = {one.name for one in tree() if "--json" in one.options}
-    assert set(json_keys()) == commands - {f"broker {name}" for name in COMMANDS}
+    assert set(json_keys()) - {"broker evaluate"} == commands - {f"broker {name}" for name in COMMANDS}
 
 
 LINES = """

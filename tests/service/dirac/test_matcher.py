@@ -103,6 +103,7 @@ def test_each_field_of_a_description_counts_as_in_dirac(dirac_job: Insert, match
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"Site": json.loads("[" * 600 + "]" * 600)}, "lists within lists"),
     ({"CPUTime": 600}, "Site is missing"),
     ({"Site": "A"}, "CPUTime is missing"),
     ({"Site": "A", "CPUTime": "soon"}, 'CPUTime is "soon"'),
