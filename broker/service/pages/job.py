@@ -23,10 +23,10 @@ Row = Mapping[str, Any]
 def path(job: Row, events: Sequence[Row], history: Sequence[Row], has_ended: bool) -> list[dict[str, Any]]:
     """The states through which a job went, each with its time, for how long, and its mark."""
     if history:
-        states = [(history[0]["before"], job["created"]), *((row["after"], row["at"]) for row in history)]
+        states = [(history[0]["before"], job["created_at"]), *((row["after"], row["at"]) for row in history)]
     else:
         last = max((row["attempt_number"] or 0 for row in events), default=0)
-        states = [("inserted", job["created"])]
+        states = [("inserted", job["created_at"])]
         states += [
             ("waits again" if row["event"] in ("expired", "released") else row["event"], row["at"])
             for row in sorted(events, key=lambda row: (row["at"], row["event"] != "matched"))

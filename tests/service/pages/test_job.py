@@ -29,7 +29,7 @@ EVENTS = [
     event("failed", 35, 2, site="B", host="n1", error_class="payload", error_text="exit 65", cpu_used=3.0,
           ram_used=9.0),
 ]  # fmt: skip
-JOB = {"status": "failed", "site": "B", "created": at(0)}
+JOB = {"status": "failed", "site": "B", "created_at": at(0)}
 
 
 def test_a_path_has_the_states_of_the_last_attempt_with_their_times() -> None:
@@ -43,7 +43,7 @@ def test_a_path_has_the_states_of_the_last_attempt_with_their_times() -> None:
         ("inserted", ""), ("matched", ""), ("waits again", "now"),
     ]  # fmt: skip
     history = [{"at": at(n), "before": f"s{n}" if n else None, "after": f"s{n + 1}"} for n in range(20)]
-    steps = job.path(JOB | {"created": at(0)}, EVENTS, history, has_ended=False)
+    steps = job.path(JOB | {"created_at": at(0)}, EVENTS, history, has_ended=False)
     assert [step["word"] for step in steps] == ["s1", *(f"s{n}" for n in range(15, 21))]
 
 
