@@ -173,7 +173,7 @@ def test_tasks_with_null_or_extreme_figures_have_an_outcome(clone: Callable[[], 
     """Nulls, zeros and figures at the limits of the tables: every queue is decided about."""
     with clone() as db:
         spoilt = _spoil(db, _extremes())
-        tasks = _tasks(db, _run(db, profile, tasks=spoilt))
+        tasks = _tasks(db, _run(db, profile, task_ids=spoilt))
         assert {task: said for task, said in tasks.items() if said[0] == "error"} == {}
         assert sorted(tasks) == spoilt
         assert _asked(db, profile, spoilt) > 5 * len(spoilt)
