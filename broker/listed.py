@@ -395,7 +395,7 @@ LISTS: Mapping[str, List] = {
     ),
     "verdicts": List(
         "Verdicts",
-        "monitor.decision",
+        "monitor.verdict",
         _columns(
             "run_id task_id rank jobs queue algorithm profile verdict rule criteria reason dry weight decided_at"
         ),

@@ -102,26 +102,6 @@ credential = Table(
     comment="Credentials, secrets of pilots and opaque tokens, which give access through the service (broker serve); no hash is shown.",
 )
 
-decision = Table(
-    "decision", metadata,
-    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
-    Column("run_id", BigInteger, comment="Run."),
-    Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
-    Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm of the task."),
-    Column("dry", Boolean, comment="Whether the run stored decisions only."),
-    Column("task_id", BigInteger, comment="Task."),
-    Column("queue", Text, comment="Queue, or pseudo-queue of a unified queue; null = the row is about the task as a whole."),
-    Column("verdict", Text, comment="Verdict on the queue: candidate, rejected, or not candidate (it never entered the list). Without a queue: throttled, failed, pending, error, or second pass (the task was decided once more, without locality)."),
-    Column("rank", Integer, comment="Place of a candidate, from 1."),
-    Column("weight", Double, comment="Weight; null if the queue was rejected before the weights."),
-    Column("rule", Text, comment="Rule that rejected the queue; without a queue, the rule that throttled or failed the task, or had it decided once more."),
-    Column("criteria", Text, comment="PanDA's criteria tag of the rejection; null = none."),
-    Column("reason", Text, comment="Reason, with the numbers compared; or the error."),
-    Column("jobs", BigInteger, comment="Jobs of the task assigned to the queue."),
-    Column("decided_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
-    comment="Decisions of each run for each task and queue: candidates with rank, weight and jobs assigned; rejections with rule, PanDA's criteria tag and reason. A task for which no queue was examined has one row without a queue. A task that was decided without locality has such a row besides the others.",
-)
-
 ended_lately = Table(
     "ended_lately", metadata,
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
@@ -1160,6 +1140,26 @@ use_by_task = Table(
     Column("above", Double, comment="Fraction of the jobs with a requirement that used more than it; null = these jobs require none."),
     Column("since", TIMESTAMP(timezone=True), comment="When the first of these jobs ended."),
     comment="Memory and time that the jobs of a task used, beside their requirements: its newest 1,000 finished and failed jobs, as far as their agents reported. Restrict the setup and the task.",
+)
+
+verdict = Table(
+    "verdict", metadata,
+    Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
+    Column("run_id", BigInteger, comment="Run."),
+    Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
+    Column("profile", Text, comment="Profile that decided; in a trial, the one of the arm of the task."),
+    Column("dry", Boolean, comment="Whether the run stored decisions only."),
+    Column("task_id", BigInteger, comment="Task."),
+    Column("queue", Text, comment="Queue, or pseudo-queue of a unified queue; null = the row is about the task as a whole."),
+    Column("verdict", Text, comment="Verdict on the queue: candidate, rejected, or not candidate (it never entered the list). Without a queue: throttled, failed, pending, error, or second pass (the task was decided once more, without locality)."),
+    Column("rank", Integer, comment="Place of a candidate, from 1."),
+    Column("weight", Double, comment="Weight; null if the queue was rejected before the weights."),
+    Column("rule", Text, comment="Rule that rejected the queue; without a queue, the rule that throttled or failed the task, or had it decided once more."),
+    Column("criteria", Text, comment="PanDA's criteria tag of the rejection; null = none."),
+    Column("reason", Text, comment="Reason, with the numbers compared; or the error."),
+    Column("jobs", BigInteger, comment="Jobs of the task assigned to the queue."),
+    Column("decided_at", TIMESTAMP(timezone=True), comment="Time (resource.clock)."),
+    comment="Verdicts of each run for each task and queue: candidates with rank, weight and jobs assigned; rejections with rule, PanDA's criteria tag and reason. A task for which no queue was examined has one row without a queue. A task that was decided without locality has such a row besides the others.",
 )
 
 waiting_at_site = Table(

@@ -157,7 +157,7 @@ grant select on table
 -- monitor: views for people
 grant select on table
   monitor.attribute, monitor.offered_attribute,
-  monitor.brokered_job, monitor.brokered_job_count, monitor.decision, monitor.ended_lately, monitor.error_class,
+  monitor.brokered_job, monitor.brokered_job_count, monitor.verdict, monitor.ended_lately, monitor.error_class,
   monitor.failure, monitor.first_job, monitor.group_share, monitor.health, monitor.health_clock, monitor.health_loop,
   monitor.health_profile, monitor.general_config, monitor.retry_rule, monitor.quarantine,
   monitor.quarantine_by_site, monitor.host_health,

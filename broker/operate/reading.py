@@ -118,7 +118,7 @@ def task_explanation(
 def stored_decision(
     connection: "Connection", setup: str, task: int, algorithm: str, run: int | None = None
 ) -> Row | None:
-    """The decision of a run about a task: a row of monitor.task_decision, and `queues`, rows of monitor.decision.
+    """The decision of a run about a task: a row of monitor.task_decision, and `queues`, rows of monitor.verdict.
 
     Without run: the last decision of the broker that was not dry, or None. `queues` is empty where they are
     no longer kept. Raises NoSuchThing for a run that decided nothing for the task.
@@ -142,7 +142,7 @@ def stored_decision(
     if not found:
         return None
     query = """select queue, verdict, rank, weight, jobs, rule, criteria, reason
-                 from monitor.decision
+                 from monitor.verdict
                 where setup = %s and task_id = %s and run_id = %s and queue is not null
                 order by rank nulls last, verdict desc, queue collate "C" """
     return found[0] | {"queues": rows_of(connection, query, setup, task, found[0]["run_id"])}

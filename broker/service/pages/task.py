@@ -46,7 +46,7 @@ _RUNS: LiteralString = """
 """
 _STORED: LiteralString = """
     select d.queue, d.verdict, d.rank, d.rule, d.reason, d.weight, d.jobs
-      from monitor.decision d
+      from monitor.verdict d
      where d.setup = %s and d.task_id = %s and d.run_id = %s and d.queue is not null
      order by d.verdict <> 'candidate', d.rank, d.queue
 """

@@ -16,4 +16,4 @@ select d.setup, d.run_id, d.task_id, p.queues ->> l.number - 1, d.decided_at,
  cross join lateral unnest(d.lost, d.reasons) l(number, reason);
 
 comment on view brokerage.decision is
-  'The decision of a run about a queue: one row per task and queue. monitor.decision shows the same to people.';
+  'The decision of a run about a queue: one row per task and queue. monitor.verdict shows the same to people.';

@@ -165,7 +165,7 @@ def test_the_message_of_an_error_is_read(connect: Callable[..., Connection]) -> 
     assert good == ("candidates", 1, 3, None, None)
     assert bad[:4] == ("error", 2, 1, None)
     assert bad[4].startswith("architecture is not JSON: ")
-    for row in _said(viewer, "monitor.decision", run)[:2]:
+    for row in _said(viewer, "monitor.verdict", run)[:2]:
         assert _part(row, "queue", "verdict", "rule", "reason") == (None, "error", None, bad[4])
     first, second, third = _said(viewer, "monitor.task_decision", run)
     assert _part(first, "task_id", "status", "reason", "jobs") == (1, "error", bad[4], None)
@@ -187,7 +187,7 @@ def test_a_task_that_a_rule_refused_is_counted_by_the_rule(lab: Connection) -> N
     assert failed[:4] == ("failed", "input-completeness", 1, 1)
     assert "data" in failed[4]
     assert error[:4] == ("error", None, 1, 2)
-    row, _ = _said(lab, "monitor.decision", run)
+    row, _ = _said(lab, "monitor.verdict", run)
     assert _part(row, "verdict", "rule", "reason") == ("failed", "input-completeness", failed[4])
     [(said,)] = lab.execute(NOT_DUE).fetchall()
     assert said.endswith(f"run {run} decided failed, input-completeness: {failed[4]}")

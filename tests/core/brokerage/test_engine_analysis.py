@@ -201,9 +201,9 @@ def test_the_decision_names_a_second_pass(db: Db, status: str, profile: str) -> 
     for view in ("brokerage.outcomes", "monitor.task_decision"):
         query = f"select status, rule, reason from {view} where run_id = %s"
         assert db.execute(query, [run]).fetchall() == [(status, *said)]
-    query = "select verdict, rule, reason from monitor.decision where run_id = %s and queue is null"
+    query = "select verdict, rule, reason from monitor.verdict where run_id = %s and queue is null"
     assert db.execute(query, [run]).fetchall() == [("second pass", *said)]
-    query = "select rule is null from monitor.decision where run_id = %s and verdict = 'candidate'"
+    query = "select rule is null from monitor.verdict where run_id = %s and verdict = 'candidate'"
     assert db.execute(query, [run]).fetchall() == [(True,)] * (status == "candidates")
     query = "select verdict, rule, reason from brokerage.explain('w', 1, %s, 'analysis_job') where queue is null"
     assert db.execute(query, [profile]).fetchall() == [("second pass", *said)]

@@ -134,7 +134,7 @@ def test_a_run_keeps_its_tags_without_its_profile(acme: Connection, dry: bool) -
     acme.execute("select brokerage.broker_next('default', %s, '{1}')", [run])
 
     def told() -> tuple[list[Any], ...]:
-        of_queues = "select queue, rule, criteria, reason from monitor.decision where verdict = 'rejected' order by 1"
+        of_queues = "select queue, rule, criteria, reason from monitor.verdict where verdict = 'rejected' order by 1"
         by_rule = "select rule, criteria, pairs from brokerage.rejections order by rule"
         answer = acme.execute("select brokerage.answer('default', %s, 1)", [run]).fetchall()
         return acme.execute(of_queues).fetchall(), acme.execute(by_rule).fetchall(), answer

@@ -355,7 +355,7 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
     viewer = connect("broker_viewer")
     names = "assignments due_task open_task outcomes rejections rule_in_force setting_in_force task_due_state"
     views = [f"brokerage.{view}" for view in names.split()]
-    for view in (*views, "monitor.decision", "monitor.task_decision"):
+    for view in (*views, "monitor.verdict", "monitor.task_decision"):
         assert viewer.execute(f"select * from {view}".encode()).fetchall(), view
     [(task,)] = viewer.execute(
         "select max(task_id) from brokerage.open_task where algorithm = 'production_job'"

@@ -73,7 +73,7 @@ def test_factors_multiply_and_the_next_job_is_brokered_with_its_memory(q: Calls)
     assert len(broker(q)) == 4
     fail(q, 2)
     assert broker(q) == [(2, "QB")]
-    rejected = "select reason from monitor.decision where queue = 'QA' and verdict = 'rejected' order by run_id desc"
+    rejected = "select reason from monitor.verdict where queue = 'QA' and verdict = 'rejected' order by run_id desc"
     assert q.rows(rejected)[0] == ("needs 2700 MB, maxrss is 2000",)
     assert (requirement(q, 2, "MinRAM"), requirement(q, 1, "MinRAM")) == (2700, 1800)
     assert (requirement(q, 2, "CPUTime"), requirement(q, 1, "CPUTime")) == (50000, 5000)  # of 8,888 and 4,444
@@ -112,7 +112,7 @@ def test_parts_of_each_kind_take_turns(q: Calls) -> None:
     assert [[number for number, _ in broker(q)] for _ in range(3)] == [[4], [], [3]]
     assert q.value("select not_due from brokerage.task_due_state where task_id = 1 and algorithm = 'production_job'")
     assert broker(q) == []
-    reasons = "select reason from monitor.decision where queue = 'QB' and verdict = 'rejected'"
+    reasons = "select reason from monitor.verdict where queue = 'QB' and verdict = 'rejected'"
     assert q.rows(reasons) == [("needs 18000 MB, maxrss is 8000",)]
 
 
@@ -122,7 +122,7 @@ def test_a_part_avoids_the_queue_where_it_failed(q: Calls) -> None:
     fail(q, 1)
     [(number, queue)] = broker(q)
     assert (number, {queue, parts[1]}) == (1, {"QA", "QB"})
-    why = q.rows("select queue, reason from monitor.decision where rule = 'failed-there'")
+    why = q.rows("select queue, reason from monitor.verdict where rule = 'failed-there'")
     assert why == [(parts[1], "these parts failed there, and a retry rule sends them elsewhere")]
     fail(q, 1)
     assert q.rows(PART, 1) == [(1.0, 1.0, [parts[1], queue])]

@@ -57,7 +57,7 @@ def test_the_reason_of_a_task_is_the_same_before_and_after_find_reasons(q: Calls
     }  # fmt: skip
     world.load(q.connection, [_world({"ram_count": 9000, "ram_unit": "MB"}, queues)])
     broker(q)
-    assert q.rows("select queue from monitor.decision where verdict = 'not candidate'") == [("D",)]
+    assert q.rows("select queue from monitor.verdict where verdict = 'not candidate'") == [("D",)]
     [(after,)] = q.rows("select why from monitor.task")
     assert after.endswith("; queue-status rejected 2 of 3 queues")
     assert q.rows("select most_rule, rejected, places from brokerage.waiting_reason") == [("queue-status", 2, 3)]

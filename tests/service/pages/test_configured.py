@@ -39,7 +39,7 @@ def test_the_page_of_runs_shows_their_figures_and_rejections(look: Look, filled:
     run = one[0][0]
     page = read(look(f"/runs/{run}"))
     rejected = {(rule, criteria or ""): pairs for rule, criteria, pairs in q.rows(
-        "select rule, criteria, count(*) from monitor.decision where setup = %s and run_id = %s"
+        "select rule, criteria, count(*) from monitor.verdict where setup = %s and run_id = %s"
         " and verdict = 'rejected' and queue is not null group by 1, 2", SETUP, run,
     )}  # fmt: skip
     found = below(page, "Rule", "Criteria")

@@ -289,7 +289,7 @@ def test_the_matrix_of_a_task_agrees_with_the_broker(look: Look, filled: Calls) 
         queue: (verdict, {rule} - {None})
         for queue, verdict, rule in q.rows(
             "select queue, verdict, case when verdict = 'not candidate' then coalesce(reason, rule) else rule end"
-            " from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+            " from monitor.verdict where setup = %s and run_id = %s and task_id = %s"
             " and queue is not null", SETUP, run, task,
         )
     }  # fmt: skip
@@ -347,12 +347,12 @@ def test_a_task_shows_why_it_waits_apart_from_its_next_try(look: Look, filled: C
         " order by task_id limit 1", SETUP,
     )  # fmt: skip
     rejected = filled.rows(
-        "select rule, count(*) from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+        "select rule, count(*) from monitor.verdict where setup = %s and run_id = %s and task_id = %s"
         " and verdict = 'rejected' and queue is not null group by rule order by 2 desc",
         SETUP, run, task,
     )  # fmt: skip
     never = filled.value(
-        "select count(*) from monitor.decision where setup = %s and run_id = %s and task_id = %s"
+        "select count(*) from monitor.verdict where setup = %s and run_id = %s and task_id = %s"
         " and verdict = 'not candidate'", SETUP, run, task,
     )  # fmt: skip
 

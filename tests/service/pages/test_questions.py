@@ -38,7 +38,7 @@ def test_why_does_this_task_not_run_and_what_would_help(overview: Any, db: Db) -
         "select jobs_left from monitor.task where setup = %s and task_id = %s", [SETUP, task]
     ).fetchall()
     [(rule, pairs)] = db.execute(
-        """select d.rule, count(*) from monitor.decision d
+        """select d.rule, count(*) from monitor.verdict d
             where (d.setup, d.task_id) = (%s, %s) and d.verdict = 'rejected' and d.queue is not null
               and d.run_id = (select max(run_id) from monitor.task_decision where setup = d.setup and task_id = %s)
             group by d.rule order by 2 desc limit 1""",
