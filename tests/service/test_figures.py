@@ -124,7 +124,7 @@ def test_metrics_have_the_last_run_its_rejections_and_the_shares(service: Runnin
     found = scrape(service)
     broker = ("production_job",)
     assert found["pgbroker_run_tasks"] == {broker: row["tasks"]}
-    for column in ("assigned", "pending", "throttled", "failed"):
+    for column in ("with_candidates", "pending", "throttled", "failed"):
         assert found[f"pgbroker_run_tasks_{column}"] == {broker: row[column]}
     took = (row["ended_at"] - row["started_at"]).total_seconds()
     assert found["pgbroker_run_duration_seconds"] == {broker: pytest.approx(took)}

@@ -13,6 +13,8 @@ from tests.service.issuer import Issuer
 JOB = {"job_id": 5, "requirements": {"OwnerDN": "/DC=org/CN=alice", "OwnerGroup": "users", "CPUTime": 600}}
 LEASE = [{"job_id": 5, "attempt": "1-" + "0" * 32}]
 
+PATHS = {name: name.replace("_", "-") for name in VIEWS}
+
 
 def restricted(name: str) -> list[dict[str, Any]]:
     """Columns by which a search of a view must select."""
@@ -31,8 +33,11 @@ CALLS: dict[str, tuple[str, str, Any]] = {
     "what if": ("POST", "/what-if", {"profile": "panda2026"}),
     "quarantine": ("POST", "/quarantines", {"kind": "site", "site": "RAL", "why": "it is closed"}),
     "lift": ("POST", "/quarantines/lift", {"kind": "site", "site": "RAL"}),
-    **{f"search {name}": ("POST", f"/{name}/search", {"search": restricted(name)}) for name in VIEWS},
-    **{f"count {name}": ("POST", f"/{name}/summary", {"grouping": [], "search": restricted(name)}) for name in VIEWS},
+    **{f"search {name}": ("POST", f"/{path}/search", {"search": restricted(name)}) for name, path in PATHS.items()},
+    **{
+        f"count {name}": ("POST", f"/{path}/summary", {"grouping": [], "search": restricted(name)})
+        for name, path in PATHS.items()
+    },
 }  # fmt: skip
 SEARCHES = {f"{call} {name}" for name in VIEWS for call in ("search", "count")}
 MAY = {

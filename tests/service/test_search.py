@@ -50,18 +50,18 @@ def paged(client: httpx.Client, path: str, **body: Any) -> list[dict[str, Any]]:
 def test_every_view_is_searched_and_counted(viewer: httpx.Client, token: Token, some: list[int], name: str) -> None:
     if name == "changes":  # for operators only
         viewer.headers.update(bearer(token("operator")))
-    view = VIEWS[name]
+    view, path = VIEWS[name], "/" + name.replace("_", "-")
     first = view.search.restricted[0] if view.search.restricted else None
     search = [{"parameter": first, "operator": "in", "values": some}] if first else []
-    rows = found(viewer, f"/{name}/search", search=search)
+    rows = found(viewer, f"{path}/search", search=search)
     assert all(list(row) == list(view.columns) for row in rows)
     for column, of in view.columns.items():  # each column orders
         if kind_of(of) is not JSON:
             body = {"search": search, "sort": [{"parameter": column, "direction": "desc"}], "limit": 2}
-            assert sorted(map(str, paged(viewer, f"/{name}/search", **body))) == sorted(map(str, rows))
-            counted = viewer.post(f"/{name}/summary", json={"grouping": [column], "search": search}).json()
+            assert sorted(map(str, paged(viewer, f"{path}/search", **body))) == sorted(map(str, rows))
+            counted = viewer.post(f"{path}/summary", json={"grouping": [column], "search": search}).json()
             assert sum(group["count"] for group in counted) == len(rows)
-    (whole,) = viewer.post(f"/{name}/summary", json={"grouping": [], "search": search}).json()
+    (whole,) = viewer.post(f"{path}/summary", json={"grouping": [], "search": search}).json()
     assert whole == {"count": len(rows)}
     assert (len(rows) > 0) == (name in ("jobs", "task_queues", "leases", "changes", "events"))
 
@@ -96,7 +96,7 @@ def test_a_search_compares_booleans_numbers_and_times(viewer: httpx.Client, some
     leases = found(viewer, "/leases/search")
     first = min(lease["matched_at"] for lease in leases)
     searches: list[tuple[str, Any, int]] = [
-        ("expired", False, 3), ("expired", True, 0), ("attempt", 1, 3), ("job_id", leases[0]["job_id"], 1),
+        ("expired", False, 3), ("expired", True, 0), ("attempt_number", 1, 3), ("job_id", leases[0]["job_id"], 1),
         ("matched_at", first, 1), ("matched_at", "2020-01-01T00:00:00+01:00", 0),
     ]  # fmt: skip
     for parameter, value, count in searches:

@@ -25,7 +25,7 @@ def test_the_commands_of_the_page_about_searches_work(start: Start, dsn: str, tm
 
 @pytest.mark.parametrize("name", list(VIEWS))
 def test_the_page_names_each_view(name: str) -> None:
-    (row,) = [line for line in PAGE.text.splitlines() if line.startswith(f"| `{name}` |")]
+    (row,) = [line for line in PAGE.text.splitlines() if line.startswith(f"| `{name.replace('_', '-')}` |")]
     listed = VIEWS[name]
     assert ("name `" in row) == bool(listed.search.restricted)
     assert all(f"`{column}`" in row for column in listed.search.restricted)

@@ -1,17 +1,17 @@
-create or replace function instance.add_steps(p_setup text, p_jobs jsonb) returns bigint[]
+create or replace function instance.add_steps(p_setup text, p_steps jsonb) returns bigint[]
 language plpgsql security definer set search_path = instance, pg_temp as $$
 declare
   v_ids bigint[];
   v_stored bigint[];
 begin
   perform instance.identify_submitter(p_setup);
-  perform taskqueue.require_within(p_setup, 'batch_size', 'steps', taskqueue.json_size(p_jobs));
-  perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
-  perform instance.refuse_large_steps(p_setup, p_jobs);
+  perform taskqueue.require_within(p_setup, 'batch_size', 'steps', taskqueue.json_size(p_steps));
+  perform instance.refuse_needs(p_steps, '{id,task,cpu,ram,instance_type,inputs}');
+  perform instance.refuse_large_steps(p_setup, p_steps);
   perform resource.require_setup(p_setup);
   perform instance.skip_lost_ids();
   v_ids := array(select coalesce((e.step ->> 'id')::bigint, nextval('instance.step_id'))
-                   from jsonb_array_elements(p_jobs) with ordinality e (step, place)
+                   from jsonb_array_elements(p_steps) with ordinality e (step, place)
                   order by e.place);
   with stored as (
     insert into instance.step (setup, step_id, task_id, cpu, cpu_expression, ram, ram_expression,
@@ -22,7 +22,7 @@ begin
            case jsonb_typeof(e.step -> 'ram') when 'number' then (e.step ->> 'ram')::numeric end,
            case jsonb_typeof(e.step -> 'ram') when 'string' then e.step ->> 'ram' end,
            e.step ->> 'instance_type', coalesce(e.step -> 'inputs', '{}')
-      from jsonb_array_elements(p_jobs) with ordinality e (step, place)
+      from jsonb_array_elements(p_steps) with ordinality e (step, place)
      order by v_ids[e.place]
     on conflict do nothing
     returning step_id

@@ -7,7 +7,10 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_limit('limit', p_limit);
   perform taskqueue.enter_setup(p_setup);
-  perform taskqueue.join_line(p_setup);  -- before rows of share_correction are locked
+  if exists (select from taskqueue.setting s
+              where s.setup = p_setup and (s.share_correction or s.shares = 'global')) then
+    perform taskqueue.join_line(p_setup);  -- before rows of share_correction are locked
+  end if;
   perform taskqueue.correct_shares(p_setup, p_owner_group is null);
   return taskqueue.recompute_groups(
     p_setup,

@@ -26,7 +26,7 @@ def number(text: str) -> int:
 def test_the_page_of_runs_shows_their_figures_and_rejections(look: Look, filled: Calls) -> None:
     q = filled
     runs = q.rows(
-        "select run_id, algorithm, profile, tasks, assigned, pending, throttled, failed from monitor.run"
+        "select run_id, algorithm, profile, tasks, with_candidates, pending, throttled, failed from monitor.run"
         " where setup = %s order by run_id desc", SETUP,
     )  # fmt: skip
     shown = below(read(look("/runs")), "Run", "Algorithm")
