@@ -12,6 +12,11 @@ from broker.service.views import VIEWS
 BASE = "/api/v1/setups/{setup}"
 _JOB = BASE + "/jobs/{job_id:id}"
 
+
+def _path(listed: str) -> str:
+    return f"{BASE}/{listed.replace('_', '-')}"
+
+
 ENDPOINTS = (
     Endpoint(
         "POST", BASE + "/match", "match", "Get jobs for a resource; 204: nothing fits now", agents.match,
@@ -69,7 +74,7 @@ ENDPOINTS = (
     ),
     *(
         Endpoint(
-            "POST", f"{BASE}/{name.replace('_', '-')}/search", f"search_{name}",
+            "POST", _path(name) + "/search", f"search_{name}",
             f"Search {name}: {', '.join(view.columns)}", searches.find(name), body=models.Search,
             answers=rows.page(name), long=True, reads=True,
         )
@@ -77,7 +82,7 @@ ENDPOINTS = (
     ),
     *(
         Endpoint(
-            "POST", f"{BASE}/{name.replace('_', '-')}/summary", f"count_{name}",
+            "POST", _path(name) + "/summary", f"count_{name}",
             f"Count {name} by the values of columns", searches.count(name), body=models.Summary,
             answers=list[rows.group(name)], long=True, reads=True,  # type: ignore[misc]
         )

@@ -129,7 +129,7 @@ class Reader:
         try:
             [(text,)] = await self._primary.as_login(_WRITTEN)
             place = f"{place_of(text):0{_DIGITS}x}"
-        except (psycopg.Error, Problem):  # the change is made: the primary answers this browser, wherever it stands
+        except (psycopg.Error, Problem):  # the change is made, so the primary answers this browser from now on
             place = "f" * _DIGITS
         return cookies.setting(cookies.changed, place, _OWN_CHANGE)
 

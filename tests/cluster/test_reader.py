@@ -319,7 +319,7 @@ def test_the_lag_is_the_time_since_the_primary_was_first_seen_ahead() -> None:
 
 
 def test_a_change_that_is_made_is_answered_although_nobody_knows_its_position() -> None:
-    """The primary then answers this browser, wherever it stands."""
+    """The primary answers this browser afterwards, whatever the standby has replayed."""
 
     class Away:
         async def as_login(self, *_: Any) -> list[Any]:

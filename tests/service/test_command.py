@@ -121,7 +121,7 @@ def test_serve_works_at_once_on_the_embedded_server(serve: Serve, home: Path) ->
     metrics = httpx.get(second.url + "/metrics").text  # from both workers
     counted = re.findall(r'pgbroker_http_requests_total\{.*?match",status="2\d\d"\} (\d+)', metrics)
     assert sum(map(int, counted)) == 4
-    with ThreadPoolExecutor(6) as agents:  # each worker counts those that wait at it
+    with ThreadPoolExecutor(6) as agents:  # each worker counts the agents that wait at it
         waits = [
             agents.submit(httpx.post, second.url + BASE + "/match", json=WANTED | {"wait": 12}, timeout=30,
                           headers=bearer(made["token"]))

@@ -202,7 +202,7 @@ def test_a_repeated_request_id_gets_the_same_answer_after_a_wait(
 def test_a_repeated_match_is_answered_although_others_wait_in_vain(
     client: httpx.Client, agent_token: str, waiting: Waiting, jobs: Jobs
 ) -> None:
-    """That others of its kind get nothing now says nothing about the job that it has."""
+    """Others of its kind get nothing now, but this agent has a job already."""
     key = "7d6c3bb0-2f6b-4a3a-9d5a-6a2b7a1f0002"
     jobs(1)
     first = Waits(client, agent_token, request_id=key).answer().json()

@@ -17,7 +17,7 @@ begin
   if p_table = 'job' then
     perform workload.refuse_jobs(p_rows);
     v_ids := workload.lock_given_jobs(p_setup, p_rows, p_parents);
-    -- the state of a job that changed in this database says whether a TaskQueue or a lease has it
+    -- a load keeps the status of a job that changed in this database: a TaskQueue or a lease may have the job
     select array_agg(j.job_id), array_agg(j.status) into v_moved, v_statuses
       from workload.job j
      where j.setup = p_setup and j.job_id = any (v_ids)

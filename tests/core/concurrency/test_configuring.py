@@ -1,13 +1,12 @@
 """Two callers change different columns of the same thing at the same time: both changes stay."""
 
-import threading
-import time
 from typing import Any
 
 import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Connect
+from tests.core.concurrency.racing import Attempt
 
 ALERT = {"figure": "jobs_waiting", "above": 5, "summary": "s"}
 TIMEOUT = {"position": 45, "statuses": ["assigned"], "clock": "created", "constant": "2 days", "action": "rebroker"}
@@ -46,13 +45,9 @@ def test_both_changes_stay(
     first.rows("select brokerage.set_profile('acme', 'documented')")
     made, one, other = (Jsonb(change) for change in changes)
     first.rows(call, made)
-    later = threading.Thread(target=lambda: second.rows(call, other))
     with first.connection.transaction():
         first.rows(call, one)
-        later.start()
-        pid = second.connection.info.backend_pid
-        while not watcher.rows("select from pg_locks where pid = %s and not granted", pid):
-            time.sleep(0.01)
-    later.join(10)
-    assert not later.is_alive()
+        later = Attempt(second, lambda q: q.rows(call, other), watcher)
+        assert later.waits()
+    later.end()
     assert watcher.rows(query) == [expected]

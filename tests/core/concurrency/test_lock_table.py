@@ -8,7 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Connect, Connection, requirements
-from tests.core.concurrency.racing import run_together
+from tests.core.concurrency.racing import Attempt, run_together
 
 pytestmark = pytest.mark.slow
 
@@ -187,26 +187,19 @@ def test_a_call_that_waits_while_it_has_lists_or_factors_joins_the_line_first(co
     keeper.settings(share_correction=True)
     for job in range(1, 4):
         keeper.insert(job, OwnerDN=f"owner {job}")
-    work: dict[str, Callable[[], object]] = {
-        "recompute_shares": lambda: other.call("recompute_shares"),
-        "load_task_queues": lambda: other.call(
-            "load_task_queues", Jsonb([{"requirements": requirements(), "jobs": [[9, 1]]}])
-        ),
-        "cancel_jobs": lambda: other.rows("select * from lifecycle.cancel_jobs(%s, '{1,2}')", other.setup),
+    loaded = Jsonb([{"requirements": requirements(), "jobs": [[9, 1]]}])
+    work: dict[str, Callable[[Calls], object]] = {
+        "recompute_shares": lambda q: q.call("recompute_shares"),
+        "load_task_queues": lambda q: q.call("load_task_queues", loaded),
+        "cancel_jobs": lambda q: q.rows("select * from lifecycle.cancel_jobs(%s, '{1,2}')", q.setup),
     }
-    held = (
-        "select from pg_locks where pid = %s and granted and relation::regclass::text = any (%s) and mode ~ 'Exclusive'"
-    )
+    held = """select from pg_locks where pid = %s and granted and relation::regclass::text = any (%s)
+                 and mode ~ 'Exclusive'"""
     changed = ["taskqueue.share_correction", "taskqueue.posting_list", "taskqueue.job"]
-    caller = threading.Thread(target=work[call])
     with keeper.connection.transaction():
         keeper.call("join_line")
-        caller.start()
-        while not watcher.rows(
-            "select from pg_locks where pid = %s and not granted", other.connection.info.backend_pid
-        ):
-            time.sleep(0.01)
+        attempt = Attempt(other, work[call], watcher)
+        assert attempt.waits()
         assert watcher.rows(held, other.connection.info.backend_pid, changed) == []
-    caller.join(10)
-    assert not caller.is_alive()
+    attempt.end()
     assert keeper.inconsistencies() == []
