@@ -39,12 +39,13 @@ def rows_of(connection: Connection, area: str) -> list[Any]:
 
 
 def test_a_table_without_autovacuum_is_a_problem(rolled_back: Connection, health: Health) -> None:
-    assert "autovacuum" not in {finding.area for finding in health().values()}
+    """The shared tables have rows that other tests rolled back, so another area may name the same table."""
+    assert rows_of(rolled_back, "autovacuum") == []
     rolled_back.execute("alter table taskqueue.job set (autovacuum_enabled = off)")
     found = health()["table job"]
     assert (found.area, found.verdict) == ("autovacuum", "problem")
     rolled_back.execute(str(found.remedy).encode())
-    assert "table job" not in health()
+    assert rows_of(rolled_back, "autovacuum") == []
 
 
 @pytest.mark.slow
