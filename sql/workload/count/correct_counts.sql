@@ -1,12 +1,14 @@
 -- The function adds to the counts the jobs that were loaded or deleted without workload.change_status. One statement
 -- reads the differences. In its snapshot a commit of another session shows in the jobs and in the counts alike, so no
--- session is locked out, and every difference comes from this transaction or from an earlier error.
+-- session is locked out, and every difference comes from this transaction or from an earlier error. Nobody folds
+-- until the transaction ends (workload.store).
 create or replace function workload.correct_counts(p_setup text) returns bigint
 language plpgsql security definer set search_path = workload, pg_temp as $$
 declare
   v_corrected bigint;
 begin
   perform resource.identify(p_setup);
+  perform pg_advisory_xact_lock_shared(hashtext('workload.fold_counts'), 0);
   perform pg_advisory_xact_lock(hashtext('workload.correct_counts'), hashtext(p_setup));
   with difference as materialized (
     select d.* from workload.count_difference d where d.setup = p_setup

@@ -1,5 +1,7 @@
 -- Loaded jobs are counted like jobs that started and ended here; the nucleus of a job is that of its task. A load does
--- not change how the input of a task is cut whose jobs were made (workload.fix_cutting).
+-- not change how the input of a task is cut whose jobs were made (workload.fix_cutting). Nobody folds changes into the
+-- counts until the transaction ends, since the load writes and keeps rows of counts: an agent whose call folds would
+-- wait for them.
 create or replace function workload.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -14,6 +16,7 @@ declare
   v_cuttings jsonb;  -- by task
 begin
   perform resource.identify(p_setup);
+  perform pg_advisory_xact_lock_shared(hashtext('workload.fold_counts'), 0);
   if p_table = 'job' then
     perform workload.refuse_jobs(p_rows);
     v_ids := workload.lock_given_jobs(p_setup, p_rows, p_parents);

@@ -28,8 +28,6 @@ def _loaded(connect: Connect) -> Connection:
     db = connect()
     grids.load(db, "s", files=JOBS)
     grids.make(db, "s", "QA", JOBS)
-    db.commit()
-    db.autocommit = True
     assert _value(db, LEFT, None) > 0
     return db
 
@@ -56,7 +54,6 @@ def test_a_long_transaction_folds_no_changes(connect: Connect) -> None:
 @pytest.mark.slow
 def test_no_caller_waits_for_the_folding_of_another(connect: Connect) -> None:
     db, other = _loaded(connect), connect()
-    other.autocommit = True
     other.execute("set lock_timeout = '1s'")
     with db.transaction():
         assert _value(db, "select workload.fold_counts()") > 0
@@ -69,10 +66,28 @@ def test_no_caller_waits_for_the_folding_of_another(connect: Connect) -> None:
 
 
 @pytest.mark.slow
+def test_no_call_waits_for_the_counts_of_a_load(connect: Connect) -> None:
+    """The load adds jobs of the same queue and task, and a start, so it writes the rows of counts that a call folds."""
+    db, loader = _loaded(connect), connect()
+    db.execute("set lock_timeout = '1s'")
+    [(highest, task)] = db.execute("select max(job_id), max(task_id) from workload.job where setup = 's'").fetchall()
+    status = {"task": task, "queue": "QA"}
+    given = [
+        {**status, "id": highest + 10**6, "status": "defined"},
+        {**status, "id": highest + 10**6 + 1, "status": "running", "started": grids.NOON.isoformat()},
+    ]
+    with loader.transaction():
+        grids.load_world(loader, "s", {"jobs": given})
+        assert _value(db, "select workload.fold_counts()") == 0
+        assert _value(db, CHANGE, "defined", "assigned") == JOBS
+    assert _value(db, "select workload.fold_counts()") > 0
+    assert _value(db, "select sum(jobs) from workload.start_count where setup = 's'") == 1
+    assert grids.differences(db, "s") == []
+
+
+@pytest.mark.slow
 def test_a_start_during_a_load_of_other_jobs_is_counted_once(connect: Connect) -> None:
     db, blocker, loader = _loaded(connect), connect(), connect()
-    for one in (blocker, loader):
-        one.autocommit = True
     [(job, task)] = db.execute(
         "select job_id, task_id from workload.job where setup = 's' order by 1 limit 1"
     ).fetchall()
