@@ -579,7 +579,7 @@ def test_two_requests_at_once_get_one_probe(db: Connection, connect: Connect) ->
 def test_a_match_finds_a_quarantine_by_one_probe_of_an_index(q: Calls) -> None:
     q.connection.execute(
         "insert into taskqueue.quarantine (setup, site, kind, name, since, why, locks, is_automatic)"
-        " select %s, 'S' || n %% 20, 'host', 'n' || n, now(), 'it fails jobs', true, true from generate_series(1, 2000) n",
+        " select %s, 'S' || n %% 20, 'host', 'n' || n, now(), 'it fails', true, true from generate_series(1, 2000) n",
         [q.setup],
     )
     q.connection.execute("analyze taskqueue.quarantine")
