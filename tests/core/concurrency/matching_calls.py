@@ -22,7 +22,7 @@ JOBS = [
         ([1], ALONE),
         ([2, 3, 4], {"JobTypes": ["T"]}),
         ([7, 8], {"OwnerDN": "bob"}),
-        ([9], {"JobTypes": ["new"]}),
+        ([9], {"JobTypes": ["long"]}),
     )
 ]  # fmt: skip
 RULES = [
@@ -132,7 +132,7 @@ AGENTS = {
 SUBMITTERS = {
     "insert of new requirements": _insert(10, JobTypes=["new"]),
     "insert of another with them": _insert(11, JobTypes=["new"]), "insert like 1": _insert(12, **ALONE),
-    "insert like 9": _insert(14, CPUTime=5000, JobTypes=["new"]), "insert of 9": _insert(9, CPUTime=5000),
+    "insert like 9": _insert(14, CPUTime=5000, JobTypes=["long"]), "insert of 9": _insert(9, CPUTime=5000),
     "insert with clauses": _insert(19, Alternatives=[{"Attributes": {"level": {"min": 2}}}, {"Tags": ["a"]}]),
     "insert like 5": _insert(13, **TYPED), "insert of 1 elsewhere": _insert(1, 9, JobTypes=["T"]),
     "insert of 1 again": _insert(1, 5, **ALONE), "insert of 5": _insert(5), "insert of 6": _insert(6),
