@@ -151,8 +151,8 @@ JOB_STATUSES = tuple(
 CHANGED = (
     "CPU bucket", "TaskQueue", "alert rule", "alert target", "attribute", "compatible platform", "configuration",
     "credential", "error class", "identity", "job", "limit", "limit of instances", "owner", "owner group",
-    "pilot secret", "profile", "quarantine", "retry rule", "rule", "session", "settings", "setup", "task", "ticket",
-    "timeout", "token", "trial",
+    "pilot secret", "profile", "quarantine", "retry rule", "rule", "session", "settings", "setup", "silence", "task",
+    "ticket", "timeout", "token", "trial",
 )  # fmt: skip
 """The kinds of objects whose changes are noted, as the callers of resource.note_change name them."""
 REASONS = ("misconfigured", "too_large", "held", "unknown", "limited", "no_resource_seen", "overtaken", "waiting")

@@ -210,9 +210,10 @@ grant select on table
 -- alert: rules about figures, and the targets of alerts
 grant execute on function
   alert.set_rule, alert.clear_rule, alert.set_target, alert.clear_target, alert.test_target, alert.judge,
-  alert.take_notifications, alert.note_sent
+  alert.silence_alerts, alert.take_notifications, alert.note_sent
   to broker_operator;
-grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now to broker_operator, broker_viewer;
+grant select on table alert.shipped_rule, alert.rule_in_force, alert.alert_now, alert.silence_now
+  to broker_operator, broker_viewer;
 grant select on table alert.target_now, alert.sent to broker_operator;
 
 -- cluster: which database has which setup; PL/Proxy asks as the caller

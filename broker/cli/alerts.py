@@ -40,7 +40,7 @@ def alerts(
         return
     with session(setup) as connection:
         query = """select alert_id, state, severity, rule, labels, value, usual, began_at, since, fired_at,
-                          ended_at, summary
+                          ended_at, silent_until, summary
                      from alert.alert_now
                     where setup = %s and (state = 'firing' or %s)
                     order by array_position(array['firing', 'pending', 'ended'], state),
@@ -49,12 +49,23 @@ def alerts(
         rows = rows_of(connection, query, setup, every)
         judged = rows_of(connection, _JUDGED, setup)
         now = listing.moment_of(connection, setup)
-    names = ("state", "severity", "rule", "began_at", "since", *(("ended_at",) if every else ()), "summary")
-    columns = {name: name.removesuffix("_at") for name in names}
+    names = (
+        "state",
+        "severity",
+        "rule",
+        "began_at",
+        "since",
+        *(("ended_at",) if every else ()),
+        "silent_until",
+        "summary",
+    )
+    columns = {name: name.removesuffix("_at").replace("_", " ") for name in names}
     at = judged[0]["judged_at"] if judged else None
     missing = "" if rows or at else "not judged yet; the loops sample and notify of `broker run` judge them"
     title = f"Alerts of setup {setup}"
-    output.records(title, rows, columns, as_json=as_json, drop=["ended", "since", "rule"], now=now, missing=missing)
+    output.records(
+        title, rows, columns, as_json=as_json, drop=["ended", "since", "silent until", "rule"], now=now, missing=missing
+    )
     if at and not judged[0]["is_current"]:
         output.note(f"the alerts were last judged at {output.moment(at, now)}; the loops of `broker run` judge them")
 
@@ -90,6 +101,49 @@ def set_rule(rule: _Rule, changes: _Changes, *, setup: Setup = "default", as_jso
 def clear_rule(rule: _Rule, *, setup: Setup = "default", as_json: Json = False) -> None:
     """Remove a rule of your own, or reset a rule that comes with the program. Needs the role broker_operator."""
     _clear("select alert.clear_rule(%s, %s)", "own or changed rule", "rules", rule, setup, as_json=as_json)
+
+
+@app.command()
+def silence(
+    rule: Annotated[str, typer.Argument(help="Name of the rule; without it, silences are listed.")] = "",
+    *,
+    span: Annotated[str, typer.Option("--for", metavar="TIME", help="How long, such as '2 hours'; 0 ends it.")] = "",
+    only: Annotated[str | None, typer.Option(help="Only alerts about this site, group or other value.")] = None,
+    why: Annotated[str | None, typer.Option(help="The reason, for others.")] = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Silence the alerts of a rule: they are shown, but not sent. `broker alerts silence site_stopped --for '2 hours'`.
+
+    An alert that still fires at the end is sent then. Needs the role broker_operator.
+    """
+    from broker.operate.reading import rows_of
+
+    with session(setup) as connection:
+        now = listing.moment_of(connection, setup)
+        if span:
+            listing.require_span(connection, "--for", span)
+        if not rule:
+            query = (
+                "select rule, labels, until, why from alert.silence_now where setup = %s order by rule, labels::text"
+            )
+            columns = {"rule": "rule", "labels": "only", "until": "until", "why": "why"}
+            found = rows_of(connection, query, setup)
+            output.records(f"Silences of alerts of setup {setup}", found, columns, as_json=as_json, now=now)
+            return
+        if not span:
+            raise typer.BadParameter("the time of the silence is missing", param_hint="--for")
+        query = """select alert.silence_alerts(%(setup)s, %(rule)s, %(span)s,
+                            case when %(only)s::text is null then '{}' else coalesce(
+                              (select jsonb_build_object(r.by_label, %(only)s::text) from alert.rule_in_force r
+                                where r.setup = %(setup)s and r.rule = %(rule)s and r.by_label is not null),
+                              jsonb_build_object('only', %(only)s::text)) end, %(why)s) as until"""
+        values = {"setup": setup, "rule": rule, "span": span, "only": only, "why": why}
+        row = connection.execute(query, values).fetchone()
+    until = row[0] if row else None
+    what = f"rule {rule}{f' for {only}' if only else ''}"
+    said = f"{what} is silent until {output.moment(until, now)}" if until else f"{what} is not silent"
+    report(said, as_json=as_json, setup=setup, rule=rule, only=only, until=until)
 
 
 @app.command()

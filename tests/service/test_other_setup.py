@@ -39,8 +39,8 @@ OF_THE_INSTALLATION = {  # without a column setup
 MAY_BE_EMPTY = {  # invariants, views that are not filled here, and a sample
     "instance_difference", "job_in_two_states", "job_out_of_step", "job_without_queue", "matching_difference",
     "instance", "instance_by_type", "instance_step", "instance_total", "trial", "trial_outcome", "resource_seen",
-    "loop", "loaded_record", "ended_lately", "alert_now", "sent", "target_now", "freshness", "count_difference",
-    "rule_in_force", "nucleus_of_task",
+    "loop", "loaded_record", "ended_lately", "alert_now", "sent", "silence_now", "target_now", "freshness",
+    "count_difference", "rule_in_force", "nucleus_of_task",
 }  # fmt: skip
 ACT_AS = """select set_config('role', %s, true), set_config('pgbroker.subject',
                    jsonb_build_object('name', 'somebody', 'setup', %s::text)::text, true)"""

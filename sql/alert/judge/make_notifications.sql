@@ -1,6 +1,6 @@
--- A firing alert goes to each target that wants it and was not sent it within the time after which it repeats. It
--- therefore also reaches a target that is newer than the alert. The end goes to every target that was sent the
--- beginning.
+-- A firing alert that is not silenced goes to each target that wants it and was not sent it within the time after which
+-- it repeats. It therefore also reaches a target that is newer than the alert. The end goes to every target that was
+-- sent the beginning.
 create or replace function alert.make_notifications(p_setup text) returns void
 language sql as $$
   with rank (severity, rank) as (
@@ -13,6 +13,8 @@ language sql as $$
     join alert.target t on t.setup = a.setup and t.enabled
     join rank l on l.severity = t.least_severity and l.rank <= s.rank
    where a.setup = p_setup and a.fired_at is not null and a.ended_at is null
+     and not exists (select from alert.silence s
+                      where s.setup = a.setup and s.rule = a.rule and a.labels @> s.labels and s.until > now())
      and not exists (select from alert.notification n
                       where n.setup = a.setup and n.alert_id = a.alert_id and n.target = t.target
                         and (t.repeat_after is null or n.made_at > now() - t.repeat_after));
@@ -24,6 +26,7 @@ language sql as $$
      and not exists (select from alert.notification r
                       where r.setup = a.setup and r.alert_id = a.alert_id and r.target = n.target
                         and r.state = 'resolved');
+  delete from alert.silence s where s.setup = p_setup and s.until < now();
   delete from alert.notification n
    where n.setup = p_setup and n.alert_id is null and n.made_at < now() - interval '90 days';
 $$;

@@ -1,6 +1,5 @@
 """Two processes judge and send at the same time, and a rule changes while they do."""
 
-import json
 import threading
 from typing import Any
 
@@ -78,22 +77,51 @@ def test_a_target_removed_during_a_send_leaves_nothing_to_note(alerts: Alerts, d
 
 
 @pytest.mark.slow
-def test_a_rule_set_twice_at_once_has_one_row(alerts: Alerts, db: Db, other: Db) -> None:
+@pytest.mark.parametrize(
+    "call, made",
+    [
+        (
+            """select alert.set_rule('default', 'mine', '{"figure": "matches", "above": 5, "summary": "x"}')""",
+            "alert.rule where rule = 'mine'",
+        ),
+        ("select alert.silence_alerts('default', 'many', '1 hour')", "alert.silence"),
+    ],
+)
+def test_a_rule_or_a_silence_set_twice_at_once_has_one_row(
+    alerts: Alerts, db: Db, other: Db, call: str, made: str
+) -> None:
     """The second call waits for the first, and neither fails."""
-    values = json.dumps({"figure": "matches", "above": 5, "summary": "x"})
-    call = "select alert.set_rule('default', 'mine', %s)"
     with db.transaction():
-        db.execute(call, [values])
-        second = threading.Thread(target=lambda: other.execute(call, [values]))
+        db.execute(call.encode())
+        second = threading.Thread(target=lambda: other.execute(call.encode()))
         second.start()
         second.join(0.3)
         assert second.is_alive()
     second.join(10)
-    assert db.execute("select count(*) from alert.rule where rule = 'mine'").fetchone() == (1,)
+    assert db.execute(f"select count(*) from {made}".encode()).fetchone() == (1,)
+
+
+@pytest.mark.slow
+def test_a_silence_that_is_lengthened_while_judge_removes_old_ones_stays(alerts: Alerts, db: Db, other: Db) -> None:
+    silence = "select alert.silence_alerts('default', 'many', '1 hour')"
+    db.execute(silence)
+    db.execute("update alert.silence set until = now() - interval '1 second'")
+    with db.transaction():
+        db.execute(silence)
+        judge = threading.Thread(target=lambda: other.execute("select alert.judge('default')"))
+        judge.start()
+        judge.join(0.3)
+        assert judge.is_alive()
+    judge.join(10)
+    assert db.execute("select until > now() from alert.silence").fetchall() == [(True,)]
+    assert db.execute("select count(*) from alert.sent").fetchone() == (1,), (
+        "the alert was judged before it was silenced"
+    )
 
 
 def test_a_setup_that_is_removed_leaves_nothing(alerts: Alerts, db: Db) -> None:
     alerts.judge()
+    db.execute("select alert.silence_alerts('default', 'many', '1 hour')")
     db.execute("select taskqueue.remove_setup('default')")
-    for table in ("rule", "target", "judged", "alert", "notification"):
+    for table in ("rule", "target", "judged", "alert", "notification", "silence"):
         assert db.execute(f"select count(*) from alert.{table}".encode()).fetchone() == (0,), table

@@ -16,8 +16,8 @@ from broker.cli.program import app
 
 TREE = """
     agent, agent finish, agent match, agent match-many, agent release, agent report, alerts, alerts clear-rule,
-    alerts clear-target, alerts prometheus, alerts rules, alerts set-rule, alerts set-target, alerts targets,
-    alerts test, assign, assign analysis, attributes,
+    alerts clear-target, alerts prometheus, alerts rules, alerts set-rule, alerts set-target, alerts silence,
+    alerts targets, alerts test, assign, assign analysis, attributes,
     assign jobs, assign tasks, cancel, changes, classify, cluster, cluster add-shard, cluster check, cluster init,
     cluster move, cluster place, cluster status, config, config get, config set, config unset, credential,
     credential clear, credential list, credential log-out, credential revoke, credential revoke-secret,

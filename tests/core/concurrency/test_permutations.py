@@ -58,7 +58,7 @@ NOT_TRIED = {
         set_credential clear_credential make_token revoke_tokens make_secret revoke_secret""",
     "of sessions, by tests/core/security/test_sessions.py": "make_ticket revoke_sessions",
     "appends a row": "keep_what_if",
-    "of alerts, by tests/core/alert/test_races.py": "clear_rule set_target clear_target test_target",
+    "of alerts, by tests/core/alert/test_races.py": "clear_rule set_target clear_target test_target silence_alerts",
     "of loops, by tests/core/lifecycle and tests/core/cli": "lead stand_down forget_loop",
     "as another that is tried": """
         insert_counted match_jobs_with_seed digest_loaded_input store_config set_timeout set_identity clear_identity

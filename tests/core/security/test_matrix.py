@@ -77,7 +77,7 @@ OPERATOR = (
         summarize_waiting remove_setup dump_configuration dump_task_queues dump_leases load_task_queues load_leases
         require_task_payloads refuse_submitted_ids
     history: sample
-    alert: set_rule clear_rule set_target clear_target test_target judge take_notifications note_sent
+    alert: set_rule clear_rule set_target clear_target test_target silence_alerts judge take_notifications note_sent
     workload: store store_files dump set_replica digest_input digest_loaded_input fold_counts correct_counts
     brokerage: store dump refresh_statistics require_few_jobs broker broker_analysis broker_jobs broker_tasks classify
         open_run broker_next close_run evaluate_task compute_classes set_profile remove_profile set_rule clear_rule
@@ -106,7 +106,7 @@ VIEWS = named("""
         task_reason task_due_state
     lifecycle: needed_loop timeout_in_force timeout_rule setting_in_force
     history: figure freshness
-    alert: alert_now rule_in_force sent shipped_rule target_now
+    alert: alert_now rule_in_force sent shipped_rule silence_now target_now
     workload: count_difference
 """)
 

@@ -44,8 +44,9 @@ def objects() -> dict[str, tuple[str, str]]:
 
 def tables() -> set[str]:
     """Tables, types and sequences of all schemas."""
-    made = re.compile(r"^(?:create (?:unlogged )?(?:table|type|sequence)|comment on table) (\w+\.\w+)", re.MULTILINE)
-    files = (SQL.parent / "migrations" / "baseline").glob("*.sql")
+    made = re.compile(r"^ *(?:create (?:unlogged )?(?:table|type|sequence)|comment on table) (\w+\.\w+)", re.MULTILINE)
+    migrations = SQL.parent / "migrations"
+    files = [*(migrations / "baseline").glob("*.sql"), *(migrations / "versions").glob("*.py")]
     return {name for path in files for name in made.findall(path.read_text(encoding="utf-8"))}
 
 
