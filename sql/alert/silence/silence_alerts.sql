@@ -24,6 +24,9 @@ begin
       using errcode = 'PB001',
             hint = case when v_by is null then 'Leave the labels out.'
                         else format('Give {} for all alerts, or a text: {"%s": "VALUE"}.', v_by) end;
+  elsif octet_length(p_labels::text) > 1000 or octet_length(p_why) > 1000 then
+    raise exception '% has more than 1,000 bytes', case when octet_length(p_why) > 1000 then 'why' else 'labels' end
+      using errcode = 'PB001', hint = 'Give a shorter text.';
   elsif p_for < '0' or p_for > '90 days' then
     raise exception 'for is %, which is not within 0 and 90 days', p_for
       using errcode = 'PB001', hint = 'A time such as "2 hours"; 0 ends the silence.';
@@ -42,9 +45,6 @@ begin
                                  to_jsonb(v_after) - '{setup,rule}'::text[]);
   end if;
   return v_after.until;
-exception
-  when check_violation then
-    raise exception 'why has more than 1,000 bytes' using errcode = 'PB001', hint = 'Give a shorter reason.';
 end $$;
 
 comment on function alert.silence_alerts(text, text, interval, jsonb, text) is

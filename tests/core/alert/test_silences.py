@@ -99,6 +99,7 @@ def test_a_silence_leaves_a_shipped_rule_as_it_is(alerts: Alerts) -> None:
         (("all", "1 hour", {"site": "A"}), ("PB001", "all series together")),
         (("many", "-1 hour", {}), ("PB001", "-01:00:00")),
         (("many", "91 days", {}), ("PB001", "91 days")),
+        (("many", "1 hour", {"site": "A" * 1000}), ("PB001", "labels has more than 1,000 bytes")),
     ],
 )
 def test_a_wrong_silence_is_refused(
