@@ -21,6 +21,8 @@ alerts clear-rule many
 alerts set-target shifters kind=mail address=shifter@example.org
 alerts targets
 alerts clear-target shifters
+alerts silence site_stopped --for 1h
+alerts silence
 setup cpu-buckets 500 5000
 setup platform el9 el8
 setup forget-ended
