@@ -49,16 +49,8 @@ def alerts(
         rows = rows_of(connection, query, setup, every)
         judged = rows_of(connection, _JUDGED, setup)
         now = listing.moment_of(connection, setup)
-    names = (
-        "state",
-        "severity",
-        "rule",
-        "began_at",
-        "since",
-        *(("ended_at",) if every else ()),
-        "silent_until",
-        "summary",
-    )
+    ended = ("ended_at",) if every else ()
+    names = ("state", "severity", "rule", "began_at", "since", *ended, "silent_until", "summary")
     columns = {name: name.removesuffix("_at").replace("_", " ") for name in names}
     at = judged[0]["judged_at"] if judged else None
     missing = "" if rows or at else "not judged yet; the loops sample and notify of `broker run` judge them"
@@ -129,17 +121,14 @@ def silence(
             )
             columns = {"rule": "rule", "labels": "only", "until": "until", "why": "why"}
             found = rows_of(connection, query, setup)
+            if not as_json:
+                found = [{**row, "labels": ", ".join(row["labels"].values()) or "all alerts"} for row in found]
             output.records(f"Silences of alerts of setup {setup}", found, columns, as_json=as_json, now=now)
             return
         if not span:
             raise typer.BadParameter("the time of the silence is missing", param_hint="--for")
-        query = """select alert.silence_alerts(%(setup)s, %(rule)s, %(span)s,
-                            case when %(only)s::text is null then '{}' else coalesce(
-                              (select jsonb_build_object(r.by_label, %(only)s::text) from alert.rule_in_force r
-                                where r.setup = %(setup)s and r.rule = %(rule)s and r.by_label is not null),
-                              jsonb_build_object('only', %(only)s::text)) end, %(why)s) as until"""
-        values = {"setup": setup, "rule": rule, "span": span, "only": only, "why": why}
-        row = connection.execute(query, values).fetchone()
+        query = "select alert.silence_alerts(%s, %s, %s, %s, %s)"
+        row = connection.execute(query, (setup, rule, span, only, why)).fetchone()
     until = row[0] if row else None
     what = f"rule {rule}{f' for {only}' if only else ''}"
     said = f"{what} is silent until {output.moment(until, now)}" if until else f"{what} is not silent"

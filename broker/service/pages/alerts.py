@@ -15,7 +15,7 @@ from broker.words import span
 
 _ALERTS: LiteralString = """
     select a.state, a.severity, a.summary, a.rule, a.labels, r.figure, a.since, a.fired_at, a.ended_at,
-           a.began_at, coalesce(s.simulated, now()) - coalesce(a.began_at, a.since) as lasts, a.usual,
+           a.silent_until, a.began_at, coalesce(s.simulated, now()) - coalesce(a.began_at, a.since) as lasts, a.usual,
            f.unit = 'fraction' or r.per_figure is not null as is_part, f.unit
       from alert.alert_now a
       join monitor.setup s on s.setup = a.setup

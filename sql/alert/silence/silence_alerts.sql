@@ -1,10 +1,11 @@
--- A null or zero p_for ends the silence. The labels of a silence are those by which its rule judges.
+-- A null or zero p_for ends the silence.
 create or replace function alert.silence_alerts(
-  p_setup text, p_rule text, p_for interval, p_labels jsonb default '{}', p_why text default null
+  p_setup text, p_rule text, p_for interval, p_only text default null, p_why text default null
 ) returns timestamptz
 language plpgsql security definer set search_path = alert, pg_temp as $$
 declare
   v_by text;
+  v_labels jsonb;
   v_before alert.silence;
   v_after alert.silence;
 begin
@@ -15,30 +16,23 @@ begin
     raise exception 'there is no rule % in setup %', resource.shown(to_jsonb(p_rule)), p_setup
       using errcode = 'PB004', hint = 'broker alerts rules lists them.';
   end if;
-  p_labels := coalesce(p_labels, '{}');
-  if jsonb_typeof(p_labels) <> 'object'
-     or exists (select from jsonb_each(p_labels) l
-                 where l.key is distinct from v_by or jsonb_typeof(l.value) <> 'string') then
-    raise exception 'labels is %, but rule % judges %', resource.shown(p_labels), p_rule,
-                    coalesce('each value of ' || v_by, 'all series together')
-      using errcode = 'PB001',
-            hint = case when v_by is null then 'Leave the labels out.'
-                        else format('Give {} for all alerts, or a text: {"%s": "VALUE"}.', v_by) end;
-  elsif octet_length(p_labels::text) > 1000 or octet_length(p_why) > 1000 then
-    raise exception '% has more than 1,000 bytes', case when octet_length(p_why) > 1000 then 'why' else 'labels' end
-      using errcode = 'PB001', hint = 'Give a shorter text.';
+  if p_only is not null and v_by is null then
+    raise exception 'only is %, but rule % judges all series together', resource.shown(to_jsonb(p_only)), p_rule
+      using errcode = 'PB001', hint = 'Leave the value out: the rule has one alert.';
   elsif p_for < '0' or p_for > '90 days' then
     raise exception 'for is %, which is not within 0 and 90 days', p_for
       using errcode = 'PB001', hint = 'A time such as "2 hours"; 0 ends the silence.';
   end if;
+  perform resource.require_short('only', p_only, 400), resource.require_short('why', p_why);
+  v_labels := case when p_only is null then '{}' else jsonb_build_object(v_by, p_only) end;
   perform pg_advisory_xact_lock(hashtext('alert.silence_alerts'), hashtext(p_setup));
-  select s.* into v_before from alert.silence s where s.setup = p_setup and s.rule = p_rule and s.labels = p_labels;
+  select s.* into v_before from alert.silence s where s.setup = p_setup and s.rule = p_rule and s.labels = v_labels;
   if coalesce(p_for, '0') > '0' then
-    v_after := (p_setup, p_rule, p_labels, now() + p_for, p_why);
+    v_after := (p_setup, p_rule, v_labels, now() + p_for, p_why);
     insert into alert.silence select v_after.*
         on conflict (setup, rule, labels) do update set (until, why) = (select v_after.until, v_after.why);
   else
-    delete from alert.silence s where s.setup = p_setup and s.rule = p_rule and s.labels = p_labels;
+    delete from alert.silence s where s.setup = p_setup and s.rule = p_rule and s.labels = v_labels;
   end if;
   if v_before.setup is not null or v_after.setup is not null then
     perform resource.note_change(p_setup, 'silence', p_rule, to_jsonb(v_before) - '{setup,rule}'::text[],
@@ -47,9 +41,9 @@ begin
   return v_after.until;
 end $$;
 
-comment on function alert.silence_alerts(text, text, interval, jsonb, text) is
+comment on function alert.silence_alerts(text, text, interval, text, text) is
   'Silences the alerts of a rule for a time of at most 90 days: they begin, fire and end as before, but are not sent. '
-  'p_labels: only alerts with this label, such as {"site": "CERN"}. p_for null or 0 ends the silence. An alert that '
-  'still fires at the end of the silence is sent then, and the end of an alert that was sent before is sent at once. '
-  'Returns the end of the silence, null if there is none. Errors: PB001 (a label or a time that does not fit), PB002 '
-  '(setup not granted), PB004 (no such rule).';
+  'p_only: only alerts about this site, owner group or other value of the label by which the rule judges; null = all. '
+  'p_for null or 0 ends the silence. An alert that still fires at the end of the silence is sent then, and the end of '
+  'an alert that was sent before is sent at once. Returns the end of the silence, null if there is none. Errors: PB001 '
+  '(a value, a reason or a time that does not fit), PB002 (setup not granted), PB004 (no such rule).';

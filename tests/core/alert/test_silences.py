@@ -1,6 +1,5 @@
 """Silences: alerts that fire and are not sent."""
 
-import json
 from typing import Any
 
 import pytest
@@ -20,9 +19,9 @@ def fired(alerts: Alerts) -> Alerts:
     return alerts
 
 
-def silence(alerts: Alerts, span: str | None, labels: dict[str, Any] | None = None, rule: str = "many") -> Any:
+def silence(alerts: Alerts, span: str | None, only: str | None = None, rule: str = "many") -> Any:
     call = "select alert.silence_alerts(%s, %s, %s, %s, 'downtime')"
-    return alerts.q.value(call, alerts.q.setup, rule, span, json.dumps(labels or {}))
+    return alerts.q.value(call, alerts.q.setup, rule, span, only)
 
 
 def due(alerts: Alerts) -> list[tuple[str, str]]:
@@ -57,7 +56,7 @@ def test_an_alert_that_ends_in_the_silence_is_never_sent(fired: Alerts) -> None:
 
 
 def test_a_silence_of_one_site_leaves_the_others(fired: Alerts) -> None:
-    silence(fired, "2 hours", {"site": "A"})
+    silence(fired, "2 hours", "A")
     fired.pass_minutes([HIGH])
     assert due(fired) == [("firing", "B")]
     assert fired.q.rows("select rule, labels, why from alert.silence_now") == [("many", {"site": "A"}, "downtime")]
@@ -76,9 +75,9 @@ def test_repetitions_are_kept_back_and_the_end_is_sent(fired: Alerts) -> None:
 
 @pytest.mark.parametrize("span", ["0", None])
 def test_a_silence_is_ended_and_lengthened(fired: Alerts, span: str | None) -> None:
-    silence(fired, "1 hour", {"site": "A"})
-    assert silence(fired, "3 hours", {"site": "A"}) == fired.q.value("select until from alert.silence")
-    assert silence(fired, span, {"site": "A"}) is None and silence(fired, span, {"site": "A"}) is None
+    silence(fired, "1 hour", "A")
+    assert silence(fired, "3 hours", "A") == fired.q.value("select until from alert.silence")
+    assert silence(fired, span, "A") is None and silence(fired, span, "A") is None
     fired.pass_minutes([HIGH])
     assert due(fired) == [("firing", "A"), ("firing", "B")]
     query = "select before ->> 'why', after ->> 'why' from resource.change where object = 'silence' order by change_id"
@@ -93,19 +92,25 @@ def test_a_silence_leaves_a_shipped_rule_as_it_is(alerts: Alerts) -> None:
 @pytest.mark.parametrize(
     "asked, refusal",
     [
-        (("mani", "1 hour", {}), ("PB004", "mani")),
-        (("many", "1 hour", {"sites": "A"}), ("PB001", "each value of site")),
-        (("many", "1 hour", {"site": 5}), ("PB001", "each value of site")),
-        (("all", "1 hour", {"site": "A"}), ("PB001", "all series together")),
-        (("many", "-1 hour", {}), ("PB001", "-01:00:00")),
-        (("many", "91 days", {}), ("PB001", "91 days")),
-        (("many", "1 hour", {"site": "A" * 1000}), ("PB001", "labels has more than 1,000 bytes")),
+        (("mani", "1 hour", None), ("PB004", "mani")),
+        (("all", "1 hour", "A"), ("PB001", 'only is "A"', "all series together")),
+        (("many", "-1 hour", None), ("PB001", "-01:00:00")),
+        (("many", "91 days", None), ("PB001", "91 days")),
+        (("many", "1 hour", "A" * 401), ("PB001", "only is a text of 401 bytes")),
+        (("many", "1 hour", "A\x1b[2J"), ("PB001", "only has a control or format character")),
     ],
 )
 def test_a_wrong_silence_is_refused(
-    fired: Alerts, asked: tuple[str, str, dict[str, Any]], refusal: tuple[str, str]
+    fired: Alerts, asked: tuple[str, str, str | None], refusal: tuple[str, ...]
 ) -> None:
     fired.rule("all", figure="leases_at_site", above=10, summary="many")
-    rule, span, labels = asked
-    fired.q.refuses(lambda: silence(fired, span, labels, rule), *refusal)
+    rule, span, only = asked
+    fired.q.refuses(lambda: silence(fired, span, only, rule), *refusal)
+    assert fired.q.rows("select from alert.silence") == []
+
+
+@pytest.mark.parametrize("why", ["w" * 1001, "until\x1b[2Jnoon"])
+def test_a_wrong_reason_is_refused(fired: Alerts, why: str) -> None:
+    call = "select alert.silence_alerts(%s, 'many', '1 hour', null, %s)"
+    fired.q.refuses(lambda: fired.q.value(call, fired.q.setup, why), "PB001", "why")
     assert fired.q.rows("select from alert.silence") == []

@@ -80,3 +80,13 @@ def test_a_test_alert_is_sent_to_its_target(q: Calls, cli: Cli, monkeypatch: pyt
 )
 def test_wrong_commands_about_alerts_are_refused(q: Calls, cli: Cli, arguments: list[str], words: str) -> None:
     cli("alerts", *arguments).refuses(words)
+
+
+def test_silences_are_listed_by_what_they_keep_back(cli: Cli) -> None:
+    assert "for S1 is silent until" in cli("alerts", "silence", "site_stopped", "--for", "1h", "--only", "S1").out
+    assert "rule site_stopped is silent until" in cli("alerts", "silence", "site_stopped", "--for", "1h").out
+    listed = cli("alerts", "silence").out
+    assert "S1" in listed and "all alerts" in listed and "{" not in listed
+    assert [row["labels"] for row in cli("alerts", "silence", "--json").json] == [{"site": "S1"}, {}]
+    assert "is not silent" in cli("alerts", "silence", "site_stopped", "--for", "0").out
+    assert cli("alerts", "silence", "site_stopped").code == 2

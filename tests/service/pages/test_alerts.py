@@ -41,6 +41,12 @@ def test_the_overview_shows_firing_alerts_with_a_link_to_the_site(fired: None, l
     assert page.index("jobs of users wait") < page.index("1 jobs at NORTH")
 
 
+def test_a_silenced_alert_shows_the_end_of_its_silence(fired: None, filled: Calls, look: Look) -> None:
+    assert "not sent until" not in look("/alerts").text
+    filled.value("select alert.silence_alerts('default', 'runs', '1 hour')")
+    assert re.search(r"jobs at NORTH</a></b>.*; not sent until <time [^>]*>[^<]*</time>\.</span>", look("/alerts").text)
+
+
 def test_each_alert_links_to_its_object(fired: None, filled: Calls, look: Look) -> None:
     filled.connection.execute(
         """insert into alert.alert (setup, rule, labels, severity, summary, value, since, fired_at)
