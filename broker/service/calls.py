@@ -151,8 +151,12 @@ class Database:
         connection. setup: whose part of the connections it takes; None = it is for callers of all setups."""
         place = self._calls.one_for(setup, _WAIT) if setup is not None else nullcontext()
         async with place, self.pool.connection(patience or _WAIT) as connection:
+            # A statement of one round trip has no transaction in which a bound could be set.
             try:
-                return await (await connection.execute(statement, values)).fetchall()
+                async with asyncio.timeout(STATEMENT):
+                    return await (await connection.execute(statement, values)).fetchall()
+            except TimeoutError:
+                raise psycopg.errors.QueryCanceled(f"no answer within {STATEMENT} s") from None
             except psycopg.Error as error:
                 await self._look_at_the_others(connection, error)
                 raise

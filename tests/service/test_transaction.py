@@ -9,7 +9,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from broker.service import protocol
+from broker.service import calls, protocol
 from broker.service.calls import Database
 from broker.service.settings import Settings
 from tests.service.conftest import BASE, Db, Jobs, Start, Token, bearer
@@ -53,6 +53,20 @@ def test_an_error_at_the_commit_is_answered(db: Db, agent: httpx.Client, jobs: J
     assert (refused.status_code, refused.json()["code"]) == (409, "PB003"), refused.text
     assert db.execute("select count(*) from taskqueue.lease").fetchone() == (0,)
     db.execute("drop trigger refuse on taskqueue.lease")
+    assert agent.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
+
+
+def test_a_caller_is_not_looked_up_for_longer_than_a_statement_takes(
+    db: Db, agent: httpx.Client, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "STATEMENT", 0.3)
+    jobs(1)
+    with psycopg.connect(db.info.dsn, password=db.info.password) as other:
+        other.execute("lock table resource.access_token in access exclusive mode")
+        refused = agent.post("/match", json={"resources": [{"CPUTime": 86400}]})
+        assert (refused.status_code, refused.json()["code"]) == (503, "57014"), refused.text
+        waits = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        assert db.execute(waits).fetchone() == (0,)
     assert agent.post("/match", json={"resources": [{"CPUTime": 86400}]}).status_code == 200
 
 
