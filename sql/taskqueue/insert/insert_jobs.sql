@@ -21,7 +21,7 @@ begin
   if v_answer is not null then
     return v_answer::bigint;
   end if;
-  v_read := taskqueue.read_batch(p_setup, p_jobs);
+  v_read := taskqueue.read_batch(p_setup, p_jobs, false);
   v_count := coalesce(cardinality(v_read.job_ids), 0);
   perform taskqueue.may_submit(v_identity, r) from unnest(v_read.requirements) r;
   perform taskqueue.insert_together(v_identity, v_read.requirements, v_read.numbers, v_read.job_ids,

@@ -1,8 +1,8 @@
 -- The jobs of a call are checked before anything is stored. The JSON is read once; each distinct text of requirements
 -- is made canonical once.
 create or replace function taskqueue.read_batch(
-  p_setup text, p_jobs jsonb, out requirements jsonb[], out elements int[], out numbers int[], out job_ids bigint[],
-  out user_priorities int[], out payloads jsonb[]
+  p_setup text, p_jobs jsonb, p_made boolean, out requirements jsonb[], out elements int[], out numbers int[],
+  out job_ids bigint[], out user_priorities int[], out payloads jsonb[]
 )
 language plpgsql as $$
 declare
@@ -46,7 +46,7 @@ begin
             hint = 'An element is {job_id, requirements, user_priority, payload} or {requirements, jobs: [[id, '
                    'user_priority, payload], ...]}.';
   end if;
-  select array_agg(taskqueue.submitted_id(n.id)),
+  select array_agg(case when p_made then taskqueue.job_id(n.id) else taskqueue.submitted_id(n.id) end),
          array_agg(taskqueue.job_priority(taskqueue.job_id(n.id),
                                           taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
     into job_ids, user_priorities
@@ -84,7 +84,7 @@ begin
   numbers := array(select v_numbers[u] from unnest(elements) u);
 end $$;
 
-comment on function taskqueue.read_batch(text, jsonb) is
+comment on function taskqueue.read_batch(text, jsonb, boolean) is
   'The checked jobs of a batch as parallel arrays: the element from which each job comes, the number of its '
   'requirements, its id, user priority and payload; and the distinct canonical requirements in the order of their '
-  'digests. Errors: PB001, naming the element or the job.';
+  'digests. p_made: also takes the ids of jobs that brokerage makes. Errors: PB001, naming the element or the job.';

@@ -35,7 +35,7 @@ begin
   end if;
   v_read := taskqueue.read_batch(p_setup, case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
                                                else (select coalesce(jsonb_agg(e - '{enabled,held}'::text[]), '[]')
-                                                       from jsonb_array_elements(p_task_queues) e) end);
+                                                       from jsonb_array_elements(p_task_queues) e) end, true);
   select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
   for v_task_queue in
     select n.requirements, coalesce((p_task_queues -> j.element - 1 ->> 'enabled')::boolean, true) as enabled,
@@ -59,6 +59,8 @@ begin
                                        v_task_queue.ids, v_task_queue.levels);
     perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
+  perform taskqueue.submitted_id(to_jsonb(j.job_id))
+     from taskqueue.job j where j.setup = p_setup and j.job_id = any (v_read.job_ids) and not j.brokered;
   if v_states is not null then
     perform taskqueue.restore_jobs(p_setup, v_states);
   end if;

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from broker import world
-from broker.errors import WrongState
+from broker.errors import BadRequest, WrongState
 from tests.calls import Calls, Connection, refused
 from tests.core.lifecycle import grids
 
@@ -17,8 +17,8 @@ AGED = (
 )
 
 
-def _dump(db: Connection) -> dict[str, Any]:
-    return dict(json.loads("".join(world.dump(db, "s", with_leases=True))))
+def _dump(db: Connection, setup: str = "s") -> dict[str, Any]:
+    return dict(json.loads("".join(world.dump(db, setup, with_leases=True))))
 
 
 def _leases(db: Connection, setup: str) -> list[dict[str, Any]]:
@@ -85,6 +85,24 @@ def test_a_job_whose_id_was_submitted_is_not_loaded(db: Connection, taken: bool,
     with refused("PB005", f"job 5 is assigned, .* was submitted and {words}"):
         world.load(db, [{**grids.grid(), "jobs": [{**row, "status": "assigned"}]}], setup="s")
     world.load(db, [{**grids.grid(), "jobs": [{**row, "status": "finished"}]}], setup="s")
+
+
+def test_jobs_that_brokerage_made_come_back_to_their_task_queues(db: Connection) -> None:
+    grids.load(db, "s")
+    grids.make(db, "s")
+    grids.activate(db, "s")
+    [job] = grids.job_ids(db, "s")
+    dump = _dump(db)
+    world.load(db, [dump], setup="copy")
+    assert _dump(db, "copy") == {**dump, "setup": "copy"}
+    waiting = "select setup, job_id, brokered from taskqueue.job order by setup"
+    assert db.execute(waiting).fetchall() == [("copy", job, True), ("s", job, True)]
+    grids.match(db, "copy")
+    assert (grids.status(db, "copy", job), grids.status(db, "s", job)) == ("sent", "activated")
+    assert grids.differences(db, "copy") == []
+    with pytest.raises(BadRequest, match=f"job_id is {job}, which is not") as found:
+        world.load(db, [{"task_queues": dump["task_queues"]}], setup="other")
+    assert found.value.hint == "Ids above 999999999999 are reserved for jobs that brokerage makes."
 
 
 SETTINGS = (
