@@ -57,11 +57,11 @@ def _open(url: str, setup: str | None, tell: Callable[[str], None]) -> None:
         file = Path(folder, "open.html")
         file.touch(mode=0o600)
         file.write_text(_PAGE.format(url=escape(url), ticket=ticket), encoding="utf-8")
-        if not (_has_screen() and webbrowser.open(file.as_uri())):
+        if not (has_screen() and webbrowser.open(file.as_uri())):
             tell(file.as_uri())
         time.sleep(_LASTS)
 
 
-def _has_screen() -> bool:
+def has_screen() -> bool:
     """Whether a browser has a window: a browser in the terminal would take the terminal from the service."""
     return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

@@ -26,7 +26,8 @@ def test_the_demo_of_brokerage_brokers_a_synthetic_grid_and_explains(cli: Cli, d
 
 
 def test_the_demo_of_brokerage_prints_its_parts_and_removes_old_runs(cli: Cli, db: Connection) -> None:
-    db.execute("select resource.set_clock('demo-000000', null)")
+    for name, loops in (("demo-000000", "[]"), ("demo-of-an-institute", "[]"), ("demo-aaaaaa", '["maintain"]')):
+        db.execute("select lifecycle.set_settings(%s, jsonb_build_object('loops', %s::jsonb))", [name, loops])
     db.execute("update resource.setup set created_at = now() - interval '2 hours'")
     shown = cli("demo", "brokerage", "--queues", 20, "--tasks", 40).out
     for words in (
@@ -34,9 +35,12 @@ def test_the_demo_of_brokerage_prints_its_parts_and_removes_old_runs(cli: Cli, d
         "would take it", "what-if", "remove this", "why a task waits: broker explain task 4",
     ):  # fmt: skip
         assert words in shown, words
+    left = db.execute("select setup from resource.setup where created_at < now() - interval '1 hour' order by 1")
+    assert [setup for (setup,) in left.fetchall()] == ["demo-aaaaaa", "demo-of-an-institute"]
+    db.execute("select taskqueue.remove_setup(setup) from resource.setup where created_at < now() - interval '1 hour'")
     [counted] = db.execute("select is_counted, sampled_at is not null from history.freshness order by 1").fetchall()
     assert counted == (True, True)
-    assert db.execute("select from resource.setup where setup = 'demo-000000'").fetchall() == []
+    assert "removed, as older than an hour: demo-000000\n" in shown
 
 
 def test_the_demo_of_brokerage_prints_everything_on_demand(cli: Cli) -> None:

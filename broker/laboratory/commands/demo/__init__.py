@@ -12,7 +12,7 @@ from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.options import options
 from broker.cli.shared.session import of_new_setup, ready
-from broker.laboratory.commands.demo.common import count, interruptible, part, show_next
+from broker.laboratory.commands.demo.common import begin, count, interruptible, part, show_next
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -67,7 +67,7 @@ def demo(
     target = of_new_setup(ready(), name := draw_name())
     with database.connect(target) as connection:
         setup = matching.new_setup(connection, name)
-        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        begin(console, connection, target.without_password[0], setup)
         with interruptible(setup), ExitStack() as stack:
             plan = Plan(setup, target, matching.resources, seconds, seed)
             part(console, "1 Match", f"{agents} JobAgents ask, each gets the best job that fits")
@@ -79,9 +79,7 @@ def demo(
                 f"loaded {jobs:,} jobs in {work.task_queues:,} TaskQueues in {loading:.1f} s:"
                 f" {jobs / loading:,.0f} jobs/s"
             )
-            page = stack.enter_context(opened(connection, setup)) if open_page else None
-            if page:
-                console.print(f"look with a browser while it runs: {page.url}", markup=False)
+            page = stack.enter_context(opened(console, connection, setup)) if open_page else None
             display.watch(plan, agents, work, as_json)
             summary = matching.summary(connection, plan, agents, work, loading)
             proof = summary["proof"]
@@ -178,7 +176,7 @@ def brokerage(
     explained: list[dict[str, Any]] = []
     with database.connect(target) as connection:
         setup = new_name(connection, name)
-        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        begin(console, connection, target.without_password[0], setup)
         with interruptible(setup):
             started = time.perf_counter()
             made = grid.grid(seed, queues, tasks, user_tasks=user_tasks)
@@ -228,7 +226,7 @@ def instances(
     waves: list[dict[str, Any]] = []
     with database.connect(target) as connection:
         setup = new_name(connection, name)
-        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        begin(console, connection, target.without_password[0], setup)
         with interruptible(setup):
             for wave in demo.run(connection, setup, samples):
                 waves.append(wave)

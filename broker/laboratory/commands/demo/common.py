@@ -32,6 +32,15 @@ def interruptible(setup: str) -> Iterator[None]:
         raise typer.Exit(codes.INTERRUPTED) from None
 
 
+def begin(console: "Console", connection: "Connection", server: str, setup: str) -> None:
+    """Print where the demo runs, and remove the setups of old demos, by name."""
+    from broker.laboratory.demo import remove_old
+
+    console.print(f"server: {server}, setup: {setup}")
+    if removed := remove_old(connection):
+        console.print(f"removed, as older than an hour: {', '.join(removed)}")
+
+
 def count(connection: "Connection", setup: str) -> None:
     """Do a round of the loops that count, so that no command or page shows a figure that nobody counted."""
     from broker.operate import loops

@@ -13,8 +13,11 @@ import typer
 
 from broker.cli.shared import output
 from broker.laboratory.commands.demo.common import count
+from broker.server.browser import has_screen
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from broker.database import Connection
 
 _SERVE = "from broker.cli.program import main; main()"
@@ -34,7 +37,7 @@ class Page:
 
 
 @contextmanager
-def opened(connection: "Connection", setup: str) -> Iterator[Page]:
+def opened(console: "Console", connection: "Connection", setup: str) -> Iterator[Page]:
     """Open a page of the setup in a browser within the block, or print how to open it; its first sight is counted.
     Raises typer.Exit if the service does not start, after the reason."""
     count(connection, setup)
@@ -55,6 +58,8 @@ def opened(connection: "Connection", setup: str) -> Iterator[Page]:
             output.note("".join(said).rstrip(), "\n")
             raise typer.Exit(process.wait() or 1)
         threading.Thread(target=_relay, args=[process], daemon=True).start()
+        if has_screen():  # otherwise a line with a file to open follows
+            console.print(f"look with a browser while it runs: {found[1]}", markup=False)
         yield Page(process, found[1])
     finally:
         process.terminate()
