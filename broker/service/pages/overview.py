@@ -100,7 +100,7 @@ async def overview(call: Call) -> tuple[str, dict[str, Any]]:
         "others": sum(row["tasks"] for row in tasks if row["reason"] in ("waiting", "throttled")),
         "alerts": alerts, "sites": with_trouble(sites, alerts)[:_SITES_SHOWN], "sites_in_all": len(sites),
         "health": health, "problems": sum(row["verdict"] == "problem" for row in health),
-        "ends": ends, "matches": _last(sampled[1]), "changed": changed,
+        "ends": ends, "matches": _last(sampled[1]) if sampled[1] or not fresh["is_sampled"] else 0, "changed": changed,
         "sparks": {name: spark(of, number) for name, of, number in (
             ("waiting", sampled[0], 1), ("matches", sampled[1], 3), ("leases", sampled[3], 1),
             ("failed", _failing(sampled[2]), 6))},
@@ -116,7 +116,7 @@ async def _nothing() -> list[dict[str, Any]]:
 
 
 def _last(found: Sampled | None) -> float | None:
-    """The sum of all lines at the end; None if nothing was sampled."""
+    """The sum of all lines at the end; None without lines."""
     return sum(one.values[-1] for one in found.series) if found else None
 
 

@@ -12,6 +12,7 @@ from tests.cookies import by_ticket
 from tests.service.conftest import SETUP, Db, Running, Token, bearer
 from tests.service.pages.conftest import BASE, Look, People
 from tests.service.pages.test_pages import PATHS, Read, read
+from tests.service.test_figures import sample
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 NOT_COUNTED = "not counted yet"
@@ -153,6 +154,14 @@ def test_a_setup_without_jobs_that_nobody_counted_says_so(service: Running, toke
     text = httpx.get(f"{service.url}{BASE}", headers=bearer(token("viewer"))).text
     assert NOT_COUNTED in tile(text, "Jobs that wait")
     assert "What waits is not counted yet" in text
+
+
+def test_a_sampled_minute_without_matches_and_ends_shows_that(service: Running, token: Token, db: Db) -> None:
+    Calls(db).insert(1)
+    sample(db)
+    text = httpx.get(f"{service.url}{BASE}", headers=bearer(token("viewer"))).text
+    assert tile(text, "Matches a minute").split() == ["0"]
+    assert tile(text, "Ended jobs that failed").split() == ["none", "counted"]
 
 
 def test_a_viewer_reads_the_frame_of_a_viewer(person: People, filled: Calls) -> None:
