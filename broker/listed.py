@@ -431,7 +431,7 @@ LISTS: Mapping[str, List] = {
         "monitor.job_event",
         _columns(
             "at job_id attempt_number task_queue_id event site grid_ce role_name subject host error_class error"
-            " error_text cpu_used wall_used ram_used cores_used retry_rule passive_rule failures",
+            " error_text cpu_used wall_used ram_used cores_used retry_rule passive_rule failures why",
         ),
         (("at", True), ("job_id", True), ("attempt_number", True), ("event", False)),
         search=Search(restricted=("job_id", "at")),

@@ -80,7 +80,7 @@ def show_events(rows: list[Row], columns: Mapping[str, str], now: datetime) -> N
     """Print events of a job in TaskQueues, with some columns under their headings, and the facts of runs that ended."""
     headings = {"at": "at", "attempt_number": "attempt", "event": "event", **columns}
     facts = {"host": "host", "error_class": "class", "error_text": "error", "used": "used", "retry_rule": "retry rule",
-             "passive_rule": "passive rule"}  # fmt: skip
+             "passive_rule": "passive rule", "why": "why"}  # fmt: skip
     found = [row | {"used": _used(row)} for row in rows]
     headings |= {name: words for name, words in facts.items() if any(row.get(name) is not None for row in found)}
     cells = [[row[name] for name in headings] for row in found]

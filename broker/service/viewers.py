@@ -21,7 +21,7 @@ _OWN: LiteralString = (
 )
 _OF_EVENT: LiteralString = (
     "at, attempt_number, event, site, grid_ce, host, error_class, error_text, cpu_used, wall_used, ram_used,"
-    " cores_used, retry_rule, passive_rule, failures"
+    " cores_used, retry_rule, passive_rule, failures, why"
 )
 _EVENTS: LiteralString = (
     f"select {_OF_EVENT} from monitor.job_event where setup = %s and job_id = %s"

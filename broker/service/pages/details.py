@@ -37,7 +37,7 @@ _LEASE: LiteralString = """
 """
 _EVENTS: LiteralString = """
     select e.at, e.event, e.attempt_number, e.site, e.grid_ce, e.host, e.subject, e.error_class, e.error_text,
-           e.cpu_used, e.wall_used, e.ram_used, e.cores_used, e.retry_rule, e.passive_rule
+           e.cpu_used, e.wall_used, e.ram_used, e.cores_used, e.retry_rule, e.passive_rule, e.why
       from monitor.job_event e where e.setup = %s and e.job_id = %s order by e.at, e.attempt_number
 """
 _HISTORY: LiteralString = """

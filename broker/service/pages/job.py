@@ -85,6 +85,8 @@ def _facts(row: Row) -> Iterator[str]:
     for name, words in (("retry_rule", "retry rule"), ("passive_rule", "passive rule")):
         if row[name]:
             yield f"{words} {row[name]}"
+    if row["why"]:
+        yield row["why"]
     if row["subject"]:
         yield f"by {row['subject']}"
 

@@ -5,14 +5,14 @@ select m.setup, m.job_id, m.at, m.attempt as attempt_number, 'matched' as event,
        m.role_name, m.subject, null::text as host, null::text as error_class, null::jsonb as error,
        null::real as cpu_used, null::real as wall_used, null::real as ram_used, null::smallint as cores_used,
        null::text as error_text, null::text as retry_rule, null::text as passive_rule,
-       null::smallint as failures
+       null::smallint as failures, null::text as why
   from taskqueue.match m
  where (m.setup = (select resource.bound_setup())) is not false
  union all
 select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.grid_ce, h.role_name, h.subject,
        h.host, h.error_class, h.error, h.cpu_used, h.wall_used, h.ram_used, h.cores_used,
        taskqueue.shown_error(h.error), h.retry_rule, h.passive_rule,
-       h.failures
+       h.failures, h.why
   from taskqueue.history h
  where h.event <> 'matched' and (h.setup = (select resource.bound_setup())) is not false;
 
@@ -33,6 +33,9 @@ comment on column monitor.job_event.passive_rule is
 comment on column monitor.job_event.failures is
   'Failed ends of the job or part, this one included; null = the setup had no retry rules in force, or the job was '
   'marked for kill.';
+comment on column monitor.job_event.why is
+  'Reason that the caller gave; only for kill asked, and for ends that somebody asked for; null = none was '
+  'given.';
 comment on column monitor.job_event.site is 'Site of the lease; null = there was no lease, or it named no site.';
 comment on column monitor.job_event.host is 'HostName of the worker node; only for ends of leases.';
 comment on column monitor.job_event.error_class is 'Class of the errors; only for failed.';

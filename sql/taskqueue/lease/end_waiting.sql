@@ -25,9 +25,9 @@ begin
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   -- the owner is kept, since the owner may ask for the job when it is forgotten (taskqueue.owner_of_job)
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, owner_group, owner_dn,
-                                 user_priority, role_name, subject)
+                                 user_priority, role_name, subject, why)
   select p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, q.definition_id,
-         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller(), (resource.subject()).name
+         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller(), (resource.subject()).name, p_why
     from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if not v_job.held then

@@ -10,13 +10,14 @@ begin
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group,
                                  owner_dn, user_priority, site, grid_ce, role_name, subject, host, error,
                                  error_class, cpu_used, wall_used, ram_used, cores_used, failures, retry_rule,
-                                 passive_rule)
+                                 passive_rule, why)
   select l.setup, n.at, l.job_id, l.attempt, n.event, l.task_queue_id, l.definition_id, n.cpu_time, n.owner_group,
          n.owner_dn, l.user_priority, l.site, l.grid_ce, n.role_name, n.subject,
          (n.facts).host, (n.facts).error,
          case when n.event = 'failed' then k.error_class end,
          (n.facts).cpu_used, (n.facts).wall_used, (n.facts).ram_used, (n.facts).cores_used,
-         (n.verdict).failures, (n.verdict).retry_rule, (n.verdict).passive_rule
+         (n.verdict).failures, (n.verdict).retry_rule, (n.verdict).passive_rule,
+         case when n.event not in ('matched', 'running') then l.kill_reason end
     from unnest(p_events) k
    cross join lateral (select (k.lease).*) l
    cross join lateral (

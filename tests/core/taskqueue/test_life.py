@@ -317,10 +317,21 @@ def test_reporting_or_releasing_an_ended_job_is_refused(q: Calls, match: Match) 
 # Cancelling
 
 
+def reasons(q: Calls) -> list[tuple[str, str | None]]:
+    """The events of job 1, each with its reason, for its submitter and for viewers."""
+    own = [(row[2], row[-1]) for row in q.call_rows("own_job_events", 1)]
+    query = (
+        "select event, why from monitor.job_event where job_id = 1 order by at, event <> 'matched', event <> 'running'"
+    )
+    assert sorted(q.rows(query)) == sorted(own)
+    return own
+
+
 def test_cancelling_a_waiting_job_ends_it(q: Calls) -> None:
     q.insert(1)
-    assert q.call("cancel_job", 1) == "ended"
+    assert q.call("cancel_job", 1, "a twin ran") == "ended"
     assert (q.state(1), q.outcome(1)) == ("ended", "cancelled")
+    assert reasons(q) == [("cancelled", "a twin ran")]
     assert q.match() is None
     assert q.inconsistencies() == []
 
@@ -332,6 +343,9 @@ def test_cancelling_a_leased_job_asks_for_its_kill(q: Calls, match: Match) -> No
     assert report(q, match.attempt) == ("kill", "no longer needed")
     q.call("finish_job", 1, match.attempt, "cancelled")
     assert q.outcome(1) == "cancelled"
+    assert reasons(q) == [
+        ("matched", None), ("running", None), ("kill asked", "no longer needed"), ("cancelled", "no longer needed"),
+    ]  # fmt: skip
 
 
 def test_a_job_marked_for_kill_does_not_go_back(q: Calls, match: Match) -> None:

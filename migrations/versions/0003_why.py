@@ -1,0 +1,27 @@
+"""The reason of an event of a job, such as that of a cancellation.
+
+Revision: 0003_why, after 0002_silence
+"""
+
+from broker.upgrade.revisions import execute
+
+revision = "0003_why"
+down_revision = "0002_silence"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """A column for the reason, which earlier events do not have."""
+    execute(
+        """
+        alter table taskqueue.history add why text;
+        comment on column taskqueue.history.why is
+          'Reason that the caller gave; only for kill asked, and for ends that somebody asked for.';
+        """
+    )
+
+
+def downgrade() -> None:
+    """Drop the column, and the reasons with it."""
+    execute("alter table taskqueue.history drop why")
