@@ -125,6 +125,6 @@ def restore(cur: Cursor, standing: Standing, statements: list[str], role: str) -
         raise UpgradeError(
             f"{standing.title}, owned by {standing.owner}, does not fit the new definition of what it uses:"
             f" {error.diag.message_primary or error}",
-            "change or drop it, upgrade, and make it again",
+            "change or drop it, repeat the command, and make it again",
         ) from error
     take_role(cur, role)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import broker
+from broker import INSTALL
 from broker.upgrade.failure import CompatibilityError, UpgradeError
 from broker.upgrade.source import package_folder, read_folder
 
@@ -24,8 +25,8 @@ class Earlier:
 class Program:
     """A release as files. Tests make releases other than the running one.
 
-    `earlier_folder` holds the code of the release before, which `.ci/release` packs into sdist and wheel from the tag
-    of that release. A clone and an editable install do not have the folder.
+    `earlier_folder` holds the code of the release before, which `.ci/earlier.py` packs into each wheel and sdist
+    that is built in a clone with its history. An editable install does not have the folder.
     """
 
     sql: Path = field(default_factory=lambda: package_folder("sql"))
@@ -61,16 +62,18 @@ class Program:
         """Return the release before. Raises UpgradeError when this build cannot go back from the installed release."""
         earlier = self.earlier
         if earlier is None:
-            before = [name for name in released(self.migrations) if version(name) < version(installed_release)]
-            if not before:
-                hint = f"{installed_release} is the first release: `broker db downgrade base` removes everything"
-            else:
-                hint = _install(installed_release, before[-1])
-            raise UpgradeError("this build carries no earlier release", hint)
+            raise UpgradeError("this build carries no earlier release", self._way_back(installed_release))
         if version(installed_release) <= version(earlier.release):
             fault = f"this build goes back to {earlier.release}, the database is at release {installed_release}"
-            raise UpgradeError(fault, _install(installed_release, "the release before it"))
+            raise UpgradeError(fault, self._way_back(installed_release))
         return earlier
+
+    def _way_back(self, installed_release: str) -> str:
+        before = [name for name in released(self.migrations) if version(name) < version(installed_release)]
+        if not before:
+            return f"{installed_release} is the first release: `broker db downgrade base` removes everything"
+        install = INSTALL.format("serve")
+        return f"a build of {installed_release} in a clone with its history carries {before[-1]}: {install}"
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:
         """Refuse to work on a database that a newer program upgraded (CompatibilityError, PB007)."""
@@ -81,11 +84,6 @@ class Program:
                 f" {release or 'unknown release'} (revision {revision})",
                 "upgrade the program: install the newer pgbroker",
             )
-
-
-def _install(release: str, carried: str) -> str:
-    wheel = f"pgbroker-{release}-py3-none-any.whl"
-    return f"install the wheel of {release}, which carries {carried}: pip install {wheel}, from the page of the release"
 
 
 def version(release: str) -> tuple[int, ...]:

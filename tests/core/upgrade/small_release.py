@@ -69,9 +69,9 @@ _BOOKKEEPING = re.compile(
 )
 
 
-def release_script() -> Any:
-    """The module of .ci/release."""
-    loader = SourceFileLoader("release_script", str(ROOT / ".ci" / "release"))
+def ci_module(name: str) -> Any:
+    """The module of a file of .ci/."""
+    loader = SourceFileLoader(f"of_ci_{name.partition('.')[0]}", str(ROOT / ".ci" / name))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
     module = module_from_spec(spec)
@@ -152,7 +152,10 @@ class SmallRelease:
         if (self.folder / "earlier").is_dir():
             shutil.copytree(self.folder / "earlier", published / "earlier")
         program = replace(self.program, sql=published / "sql", migrations=published / "migrations")
-        release_script().pack(self.folder, f"v{self.release}", self.folder / "earlier")
+        earlier = self.folder / "earlier"
+        shutil.rmtree(earlier, ignore_errors=True)
+        earlier.mkdir()
+        ci_module("earlier.py").pack(self.folder, self.release, f"v{self.release}", earlier)
         self.release = following
         return replace(program, earlier_folder=published / "earlier")
 

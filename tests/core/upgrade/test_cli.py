@@ -89,7 +89,9 @@ def test_an_unknown_database_is_an_error_in_two_lines(empty_dsn: str, command: s
 
 
 @pytest.mark.slow
-def test_downgrade_lists_what_it_removes_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
+def test_downgrade_lists_what_it_removes_before_it_asks(
+    db: psycopg.Connection[Any], dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     requirements = '{"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}'
     many = f'[{{"requirements": {requirements}, "jobs": {[[job, 1] for job in range(1, 1237)]}}}]'
     db.execute("select taskqueue.insert_jobs('default', %s::jsonb)", [many])
@@ -103,7 +105,7 @@ def test_downgrade_lists_what_it_removes_before_it_asks(db: psycopg.Connection[A
     )
     assert second == "Everything of pgbroker is removed, with 1,235 waiting jobs, 1 leased job, 0 ended jobs."
     assert said(broker(dsn, "current", "--json"))["revision"] == Program().head
-    # This build carries no earlier release: it says so before it asks.
+    monkeypatch.setattr(Program, "earlier", None)  # such a build says so before it asks
     for target in ([], ["0.0.9"]):
         refused = broker(dsn, "downgrade", *target)
         assert refused.exit_code == 1 and "Go on?" not in refused.stderr

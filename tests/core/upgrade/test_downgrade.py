@@ -76,6 +76,14 @@ def test_a_fresh_install_of_the_newer_release_can_go_back_too(empty_dsn: str, sm
     assert check(empty_dsn, program=older).ok
 
 
+def signed(small: SmallRelease, *versions: str) -> None:
+    """Let releases have their files of signatures."""
+    signatures = small.folder / "migrations" / "signatures"
+    signatures.mkdir()
+    for version in versions:
+        (signatures / f"{version}.txt").write_text("")
+
+
 @pytest.mark.slow
 def test_each_program_goes_back_one_release(empty_dsn: str, small: SmallRelease) -> None:
     first = release_two(small)
@@ -88,7 +96,11 @@ def test_each_program_goes_back_one_release(empty_dsn: str, small: SmallRelease)
     assert check(empty_dsn, program=second).ok
     with pytest.raises(UpgradeError, match=r"goes back to 1\.1\.0, the database is at release 1\.1\.0") as caught:
         downgrade(empty_dsn, program=small.program)
-    assert str(caught.value.hint).startswith("install the wheel of 1.1.0")
+    assert str(caught.value.hint).startswith("1.1.0 is the first release")
+    signed(small, "1.0.0", "1.1.0")
+    with pytest.raises(UpgradeError) as caught:
+        downgrade(empty_dsn, program=small.program)
+    assert str(caught.value.hint).startswith("a build of 1.1.0 in a clone with its history carries 1.0.0: pip install")
     downgrade(empty_dsn, program=second)
     assert check(empty_dsn, program=first).ok
     upgrade(empty_dsn, program=small.program)
@@ -105,15 +117,12 @@ def test_a_build_stops_at_once_without_an_earlier_release(empty_dsn: str, small:
             refuse(empty_dsn, program=small.program)
         assert str(caught.value.hint).startswith("1.0.0 is the first release")
     release_two(small)
-    signatures = small.folder / "migrations" / "signatures"
-    signatures.mkdir()
-    for version in ("1.0.0", "1.1.0"):
-        (signatures / f"{version}.txt").write_text("")
+    signed(small, "1.0.0", "1.1.0")
     upgrade(empty_dsn, program=small.program)
     clone = replace(small.program, earlier_folder=small.folder / "nowhere")
     with pytest.raises(UpgradeError, match="this build carries no earlier release") as caught:
         prospect(empty_dsn, program=clone)
-    assert str(caught.value.hint).startswith("install the wheel of 1.1.0, which carries 1.0.0")
+    assert str(caught.value.hint).startswith("a build of 1.1.0 in a clone with its history carries 1.0.0: pip install")
     with pytest.raises(UpgradeError, match=r"this build cannot go back to 0\.9\.0") as caught:
         downgrade(empty_dsn, "0.9.0", program=small.program)
     assert caught.value.hint == "it can go back to 1.0.0 and to base"

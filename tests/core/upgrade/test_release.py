@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from broker.upgrade import Program
-from tests.core.upgrade.small_release import ROOT, SmallRelease, git, release_script
+from tests.core.upgrade.small_release import ROOT, SmallRelease, ci_module, git
 
 
 @pytest.fixture
@@ -60,12 +60,12 @@ def release(repository: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 def head(repository: Path) -> str:
-    return str(release_script().git(repository, "rev-parse", "HEAD"))
+    return str(ci_module("release").git(repository, "rev-parse", "HEAD"))
 
 
 @pytest.mark.slow
 def test_the_release_script_refuses_wrong_versions_and_states(repository: Path) -> None:
-    script = release_script()
+    script = ci_module("release")
     assert script.refusals(repository, "next") == ["next is not a version such as 0.2.0"]
     assert script.refusals(repository, "0.1.0") == []
     git(repository, "tag", "v0.1.0")
@@ -85,7 +85,7 @@ def test_the_release_script_refuses_wrong_versions_and_states(repository: Path) 
 
 @pytest.mark.slow
 def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
-    script = release_script()
+    script = ci_module("release")
     small.revision("0002_more", "select 1", "select 1")
     for following in ("1.9.0", "1.10.0", "1.11.0"):
         small.publish(following)
@@ -98,6 +98,39 @@ def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
     }
     git(small.folder, "checkout", "--quiet", "v1.9.0")
     assert script.previous_tag(small.folder) == "v1.9.0"
+
+
+def test_a_build_packs_the_release_before(tmp_path: Path) -> None:
+    """By its tag, or by the subject of its commit; a build without the history packs none."""
+    earlier = ci_module("earlier.py")
+    repository = tmp_path / "repository"
+    for path, text in {
+        "broker/__init__.py": '__version__ = "0.10.0"\n', "sql/s/f.sql": "of 0.9", "sql/s/README.md": "",
+        "migrations/versions/0001_first.py": "", "migrations/versions/0002_more.py": "",
+    }.items():  # fmt: skip
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text)
+    assert earlier.before(repository) is None
+    signatures = repository / "migrations" / "signatures"
+    signatures.mkdir()
+    for version in ("0.8.0", "0.9.0", "0.10.0"):
+        (signatures / f"{version}.txt").write_text("")
+    assert earlier.before(repository) is None
+    git(repository, "init", "--quiet")
+    commit(repository, "Release 0.9.0")
+    released = head(repository)
+    (repository / "sql/s/f.sql").write_text("of 0.10")
+    commit(repository, "Release 0.10.0")
+    assert earlier.before(repository) == ("0.9.0", released)
+    earlier.pack(repository, "0.9.0", released, tmp_path / "earlier")
+    packed = {str(path.relative_to(tmp_path / "earlier")) for path in (tmp_path / "earlier").rglob("*.*")}
+    assert packed == {"release.json", "sql/s/f.sql"} and (tmp_path / "earlier/sql/s/f.sql").read_text() == "of 0.9"
+    note = json.loads((tmp_path / "earlier" / "release.json").read_text())
+    assert note == {"release": "0.9.0", "revision": "0002_more"}
+    git(repository, "tag", "v0.9.0", released)
+    (repository / "sql/s/f.sql").write_text("of 0.11")
+    commit(repository, "Release 0.9.0")
+    assert earlier.before(repository) == ("0.9.0", released)
 
 
 @pytest.mark.drawn
@@ -133,7 +166,7 @@ def test_two_releases_are_made_one_after_the_other(repository: Path) -> None:
     names = contents(repository, "0.2.0")
     assert sum(name.endswith("/earlier/release.json") for name in names) == 2
     assert sum(name.endswith("/earlier/sql/roles.sql") for name in names) == 2
-    assert release_script().previous_tag(repository) == "v0.2.0"
+    assert ci_module("release").previous_tag(repository) == "v0.2.0"
 
 
 def contents(repository: Path, version: str) -> list[str]:
