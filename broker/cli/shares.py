@@ -69,7 +69,7 @@ def _show_tree(tree: list[Row]) -> None:
         if row["behind"] == 1:
             output.say(f"Furthest behind: {row['gshare']}.")
     if tree and tree[0]["source"] == "loaded":
-        output.say("The figures are those loaded: no job was made in this setup.")
+        output.say("The figures are those loaded: brokerage has made no job in this setup.")
 
 
 def _percent(fraction: float) -> float:

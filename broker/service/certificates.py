@@ -143,9 +143,10 @@ class Certificates:
         raise _Refused("no authority of the bundle has signed it")
 
 
-def secret(file: Path, shortest: int = _SHORTEST_SECRET) -> str:
-    """The secret in a file. Raises BrokerError if others can read it, or if it is not a secret."""
-    hint = f"make one: (umask 077; openssl rand -hex 32 > {file})"
+def secret(file: Path, shortest: int = _SHORTEST_SECRET, hint: str = "") -> str:
+    """The secret in a file. Raises BrokerError if others can read it, or if it is not a secret. hint: how to get it; by
+    default it can be made."""
+    hint = hint or f"make one: (umask 077; openssl rand -hex 32 > {file})"
     try:
         mode, text = file.stat().st_mode, file.read_text(encoding="latin-1").strip()
     except OSError as error:

@@ -283,7 +283,8 @@ def _login(issuer: str | None, client: str | None, secret: Path | None, scope: s
         raise typer.BadParameter(f"{scope} lacks the word openid", param_hint="--login-scope")
     if url is None or _is_everywhere(url):
         raise BrokerError("--login needs --url", "name the URL by which browsers, and the provider, find the service")
-    known = None if secret is None else certificates.secret(secret, 1)
+    given = "write the secret that the provider gave the service into the file, readable for you alone"
+    known = None if secret is None else certificates.secret(secret, 1, given)
     return Login(issuer=_issuer(issuer, "--login"), client_id=client, client_secret=known, scope=scope)
 
 

@@ -1,5 +1,6 @@
 """The banner after an act: the page of the thing shows the recorded change, and offers the opposite act."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
@@ -248,7 +249,10 @@ async def _rule(call: Call, change: Row) -> Done | None:
 
 
 def _text(value: Any) -> str:
-    """A value in the form in which it is typed."""
+    """A value in the form in which it is typed; whole days are stored as hours."""
+    if isinstance(value, str) and (hours := re.fullmatch(r"(\d{1,9}):00:00", value)) and int(hours[1]) % 24 == 0:
+        days = int(hours[1]) // 24
+        return f"{days} day{'' if days == 1 else 's'}"
     return value if isinstance(value, str) else json_text(value)
 
 
