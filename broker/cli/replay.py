@@ -82,7 +82,7 @@ def _show(found: "Replay", limit: int) -> None:
     jobs = found.jobs()
     if jobs:
         some = f", {_QUEUES} shown (--json has all)" if len(jobs) > _QUEUES else ""
-        title = f"Jobs differ at {counted(len(jobs), 'queue')}, greatest difference first{some}"
+        title = f"Jobs of the tasks decided otherwise differ at {counted(len(jobs), 'queue')}, greatest first{some}"
         rows = [(queue, then, again, f"{again - then:+}") for queue, then, again in jobs[:_QUEUES]]
         output.table(title, ["queue", "then", "replayed", "difference"], rows)
     shown = found.differences[: limit or None]

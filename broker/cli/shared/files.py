@@ -28,7 +28,9 @@ def reading(file: Path) -> Iterator[TextIO]:
         if isinstance(opened, TextIOWrapper) and isinstance(opened.buffer, BufferedReader):
             opened.buffer.peek()  # some files can be opened, but not read
     except OSError as error:
-        raise BrokerError(f"cannot read {file}: {error.strerror}", "name a file, or - for standard input") from None
+        is_url = re.match("https?:/", str(file))
+        hint = "fetch it first, such as with curl" if is_url else "name a file, or - for standard input"
+        raise BrokerError(f"cannot read {file}: {error.strerror}", hint) from None
     try:
         with opened as stream:
             yield stream

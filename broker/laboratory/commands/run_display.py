@@ -162,8 +162,8 @@ def _proof(found: Row, console: "Console") -> None:
     lines = [
         f"\nNo job lost, none twice: {verdict}",
         hanging(
-            f"{one['made']:,} made = {one['ended']:,} ended + {one['alive']:,} there; {one['doubled']} given to two"
-            f" agents, {one['parts_doubled']} parts of input with two jobs",
+            f"{one['made']:,} made = {one['ended']:,} ended or closed + {one['alive']:,} there; {one['doubled']} given"
+            f" to two agents, {one['parts_doubled']} parts of input with two jobs",
             console,
         ),
         hanging(f"{sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})", console),

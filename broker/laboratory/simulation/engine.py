@@ -156,8 +156,7 @@ class Run:
             if self.scenario.host_slots and self.scenario.guard != "off":
                 self.nodes.note(self.calls.guard(), minute)
             self._ask(minute)
-            if minute % _WATCH < self.scenario.tick:
-                self._states = self.calls.counts()
+            self._states = self.calls.counts()
             if self._clouds:
                 self._rent(minute)
             yield self._note(minute)

@@ -98,7 +98,7 @@ def task_queues(name: str, value: Any) -> Made:
     if empty := len(found) - len(filled):
         lacking.append(f"{empty} of {len(found)} TaskQueues have no jobs, and are left out")
     if filled:
-        lacking.append("TaskQueueDB has no shares of groups: load them as the section groups of a world")
+        lacking.append("TaskQueueDB has no shares of groups: load them, if not done, as the section groups of a world")
     return Made({"task_queues": filled}, jobs, lacking)
 
 

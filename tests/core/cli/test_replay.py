@@ -38,7 +38,7 @@ def test_replay_check_fails_on_an_unexplained_difference(cli: Cli, decided: Conn
 
 def test_replay_with_other_rules_shows_the_different_decisions(cli: Cli, decided: Connection) -> None:
     shown = cli("replay", "--setup", "grid", "--parameter", "top-10.best=1", "--without", "memory", "--limit", 3).out
-    for words in ("decided otherwise, 3 shown (--limit)", "Status", "Jobs differ at", "then", "replayed", "SYN-"):
+    for words in ("decided otherwise, 3 shown (--limit)", "Status", "otherwise differ at", "then", "replayed", "SYN-"):
         assert words in shown, words
     found = cli("replay", "--setup", "grid", "--parameter", "top-10.best=1", "--json").json
     assert found["changes"] == {}

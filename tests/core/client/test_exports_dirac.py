@@ -76,7 +76,7 @@ def test_a_folder_of_tables_is_loaded(db: Connection, tmp_path: Path, write: Cal
     assert imported.rows == 3
     assert imported.lacking == [
         "1 of 3 TaskQueues have no jobs, and are left out",
-        "TaskQueueDB has no shares of groups: load them as the section groups of a world",
+        "TaskQueueDB has no shares of groups: load them, if not done, as the section groups of a world",
         "CPU times of jobs changed: 2 raised to the next CPU bucket",
     ]
     found = held(db)["task_queues"]
