@@ -35,7 +35,7 @@ AGENTS, BROWSING = 8, 3
 JOBS = 15_000  # for one failover: more than the agents take during it
 SOME = 40  # jobs of each agent, before the kill and after it
 PAGE = pages.by_name()["broker/docs/how-to/a-server-that-takes-over.md"]
-INSTALLING = 4  # the page's first blocks, which tests/cluster/kit/test_patroni.py runs
+INSTALLING = 5  # the page's first blocks, which tests/cluster/kit/test_patroni.py runs
 _PAUSE = 0.05  # seconds between two matches of an agent
 _LEASES = """
 select job_id, attempt || '-' || replace(token::text, '-', '') from taskqueue.lease

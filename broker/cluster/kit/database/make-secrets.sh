@@ -15,6 +15,7 @@ done
 
 # A service file of libpq (PGSERVICEFILE), by which a login finds the database.
 entry() {
+  missing "$1.conf" || grep -qx "host=$host" "$1.conf" || echo "$folder/$1.conf stays, and has another host" >&2
   ! missing "$1.conf" || cat > "$1.conf" <<END
 [pgbroker]
 host=$host
