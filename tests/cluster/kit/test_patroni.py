@@ -123,7 +123,11 @@ def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path
     edit = (
         f"cp /etc/patroni/patroni.yml {tmp_path}/kit.yml; cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it
     )
-    script = "".join([install, passwords, edit, start, wait, dsn]).replace("/etc/", f"{tmp_path}/etc/").replace("-o postgres ", "")
+    script = (
+        "".join([install, passwords, edit, start, wait, dsn])
+        .replace("/etc/", f"{tmp_path}/etc/")
+        .replace("-o postgres ", "")
+    )
     script = script.replace("/usr/lib/postgresql/", f"{tmp_path}/usr/")
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{warm}:{BIN}:{os.environ['PATH']}"}
     bash(script.replace("PATH=/opt/pgbroker/bin:$PATH\n", ""), tmp_path, environment)
