@@ -13,7 +13,7 @@ begin
                   from cluster.shard s left join cluster.placement p on p.shard = s.shard
                  group by s.shard order by count(p.setup), s.number limit 1);
   elsif not exists (select from cluster.shard s where s.shard = p_shard) then
-    raise exception 'there is no shard %', coalesce(quote_literal(p_shard), 'null')
+    raise exception 'there is no shard %', coalesce(quote_literal(left(p_shard, 100)), 'null')
       using errcode = 'PB001',
             hint = format('There are: %s.', (select coalesce(string_agg(s.shard, ', ' order by s.number), 'none')
                                                from cluster.shard s));

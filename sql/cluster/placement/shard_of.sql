@@ -7,8 +7,9 @@ begin
   if found then
     return;
   elsif p_setup is not null then
-    raise exception 'setup % is on no shard', p_setup
-      using errcode = 'PB004', hint = format('An operator places it: broker cluster place %s SHARD.', p_setup);
+    raise exception 'setup % is on no shard', left(p_setup, 100)
+      using errcode = 'PB004',
+            hint = format('An operator places it: broker cluster place %s SHARD.', left(p_setup, 100));
   end if;
   return query select s.number from cluster.shard s order by s.number;
 end $$;
