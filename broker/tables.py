@@ -468,7 +468,7 @@ job_event = Table(
     Column("retry_rule", Text, comment="For failed, the retry rule that decided, with its decision; for changed, the rule and the changes that it made to the requirements; null = none."),
     Column("passive_rule", Text, comment="Passive retry rule that fits and comes before that rule, with its decision; null = none."),
     Column("failures", SmallInteger, comment="Failed ends of the job or part, this one included; null = the setup had no retry rules in force, or the job was marked for kill."),
-    Column("why", Text, comment="Reason that the caller gave; only for kill asked, and for ends that somebody asked for; null = none was given."),
+    Column("why", Text, comment="Reason of a cancellation; only for kill asked and cancelled; null = none was given."),
     comment="Events of jobs in TaskQueues, one row per event, kept for as long as the setting history_kept of taskqueue says. Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.",
 )
 

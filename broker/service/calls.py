@@ -156,7 +156,10 @@ class Database:
                 async with asyncio.timeout(STATEMENT):
                     return await (await connection.execute(statement, values)).fetchall()
             except TimeoutError:
-                raise psycopg.errors.QueryCanceled(f"no answer within {STATEMENT} s") from None
+                lost = psycopg.OperationalError if connection.closed else psycopg.errors.QueryCanceled
+                error = lost(f"no answer within {STATEMENT} s")
+                await self._look_at_the_others(connection, error)
+                raise error from None
             except psycopg.Error as error:
                 await self._look_at_the_others(connection, error)
                 raise

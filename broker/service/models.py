@@ -218,7 +218,7 @@ class Event(Struct):
     """An event of a job in TaskQueues. Only the end of a lease has host, errors, and use (seconds, MB, processors).
 
     A failed end has the retry rule that decided, the passive rule before it, and the number of failures; the event
-    changed has the rule with the changes of requirements. why: the reason that somebody gave for the end."""
+    changed has the rule with the changes of requirements. why: the reason of a cancellation."""
 
     at: datetime
     attempt_number: int | None

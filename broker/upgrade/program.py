@@ -26,7 +26,7 @@ class Program:
     """A release as files. Tests make releases other than the running one.
 
     `earlier_folder` holds the code of the release before, which `.ci/earlier.py` packs into each wheel and sdist
-    that is built in a clone with its history. An editable install does not have the folder.
+    of a release that is built in a clone with its history. An editable install does not have the folder.
     """
 
     sql: Path = field(default_factory=lambda: package_folder("sql"))
@@ -73,7 +73,7 @@ class Program:
         if not before:
             return f"{installed_release} is the first release: `broker db downgrade base` removes everything"
         install = INSTALL.format("serve")
-        return f"a build of {installed_release} in a clone with its history carries {before[-1]}: {install}"
+        return f"a build of v{installed_release} in a clone with its history carries {before[-1]}: {install}"
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:
         """Refuse to work on a database that a newer program upgraded (CompatibilityError, PB007)."""

@@ -17,7 +17,7 @@ def upgrade() -> None:
         """
         alter table taskqueue.history add why text;
         comment on column taskqueue.history.why is
-          'Reason that the caller gave; only for kill asked, and for ends that somebody asked for.';
+          'Reason of a cancellation; only for kill asked and cancelled.';
         """
     )
 

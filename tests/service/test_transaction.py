@@ -59,9 +59,9 @@ def test_an_error_at_the_commit_is_answered(db: Db, agent: httpx.Client, jobs: J
 def test_a_caller_is_not_looked_up_for_longer_than_a_statement_takes(
     db: Db, agent: httpx.Client, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "STATEMENT", 0.3)
     jobs(1)
-    with psycopg.connect(db.info.dsn, password=db.info.password) as other:
+    with monkeypatch.context() as patch, psycopg.connect(db.info.dsn, password=db.info.password) as other:
+        patch.setattr(calls, "STATEMENT", 0.3)
         other.execute("lock table resource.access_token in access exclusive mode")
         refused = agent.post("/match", json={"resources": [{"CPUTime": 86400}]})
         assert (refused.status_code, refused.json()["code"]) == (503, "57014"), refused.text

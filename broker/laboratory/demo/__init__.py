@@ -27,8 +27,8 @@ def remove_old(connection: Connection) -> list[str]:
     removed = []
     for (old,) in connection.execute(query).fetchall():
         with suppress(psycopg.Error):  # the setup is in use: the next run removes it
-            connection.execute("select taskqueue.remove_setup(%s)", [old])
-            removed.append(old)
+            if connection.execute("select taskqueue.remove_setup(%s)", [old]).fetchone() == (True,):
+                removed.append(old)
     return removed
 
 

@@ -61,7 +61,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Step:
-    """The state after a step: the minute, used and existing cores by site, jobs by status (as last counted), and
+    """The state after a step: the minute, used and existing cores by site, jobs by status, and
     sums."""
 
     minute: int

@@ -34,8 +34,7 @@ comment on column monitor.job_event.failures is
   'Failed ends of the job or part, this one included; null = the setup had no retry rules in force, or the job was '
   'marked for kill.';
 comment on column monitor.job_event.why is
-  'Reason that the caller gave; only for kill asked, and for ends that somebody asked for; null = none was '
-  'given.';
+  'Reason of a cancellation; only for kill asked and cancelled; null = none was given.';
 comment on column monitor.job_event.site is 'Site of the lease; null = there was no lease, or it named no site.';
 comment on column monitor.job_event.host is 'HostName of the worker node; only for ends of leases.';
 comment on column monitor.job_event.error_class is 'Class of the errors; only for failed.';

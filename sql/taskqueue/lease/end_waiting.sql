@@ -27,7 +27,8 @@ begin
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, owner_group, owner_dn,
                                  user_priority, role_name, subject, why)
   select p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, q.definition_id,
-         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller(), (resource.subject()).name, p_why
+         q.owner_group, q.owner_dn, v_job.user_priority, resource.caller(), (resource.subject()).name,
+         case when p_outcome = 'cancelled' then p_why end
     from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   if not v_job.held then

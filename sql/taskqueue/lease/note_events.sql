@@ -17,7 +17,7 @@ begin
          case when n.event = 'failed' then k.error_class end,
          (n.facts).cpu_used, (n.facts).wall_used, (n.facts).ram_used, (n.facts).cores_used,
          (n.verdict).failures, (n.verdict).retry_rule, (n.verdict).passive_rule,
-         case when n.event not in ('matched', 'running') then l.kill_reason end
+         case when n.event in ('kill asked', 'cancelled') then coalesce(l.kill_reason, k.why) end
     from unnest(p_events) k
    cross join lateral (select (k.lease).*) l
    cross join lateral (

@@ -60,7 +60,8 @@ begin
     perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
   perform taskqueue.submitted_id(to_jsonb(j.job_id))
-     from taskqueue.job j where j.setup = p_setup and j.job_id = any (v_read.job_ids) and not j.brokered;
+     from taskqueue.job j
+    where j.setup = p_setup and j.job_id = any (v_read.job_ids) and j.job_id >= 1000000000000 and not j.brokered;
   if v_states is not null then
     perform taskqueue.restore_jobs(p_setup, v_states);
   end if;

@@ -117,14 +117,14 @@ def test_the_page_installs_the_files(tmp_path: Path, etcd: list[int], warm: Path
     yml = tmp_path / "mine.yml"
     yml.write_text(of_this_machine(tmp_path, etcd))
     blocks = [block.text for block in PAGE.blocks if block.kind == "sh" and not block.not_run]
-    install, passwords, start, wait, dsn = blocks[:5]  # tests/cluster runs the other blocks
+    install, secrets, start, wait, dsn = blocks[:5]  # tests/cluster runs the other blocks
     for name in ("server.pem", "server.key"):
         (tmp_path / name).write_text("x")
     edit = (
         f"cp /etc/patroni/patroni.yml {tmp_path}/kit.yml; cp {yml} /etc/patroni/patroni.yml\n"  # the page describes it
     )
     script = (
-        "".join([install, passwords, edit, start, wait, dsn])
+        "".join([install, secrets, edit, start, wait, dsn])
         .replace("/etc/", f"{tmp_path}/etc/")
         .replace("-o postgres ", "")
     )

@@ -29,7 +29,7 @@ def fuzzer(dsn: str, number: int) -> Iterator[Fuzzer]:
         connections = {role: opened.enter_context(psycopg.connect(dsn, autocommit=True)) for role in ROLES}
         for role, connection in connections.items():
             connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
-            set_json_loads(bytes, connection)  # a function may give back JSON that is too deep for Python
+            set_json_loads(str, connection)  # a function may give back JSON that is too deep for Python
         yield Fuzzer(f"round {number}", db, connections)
 
 

@@ -402,3 +402,16 @@ def test_ids_of_jobs_made_in_another_database_are_not_reused(connect: Connect) -
     made = grids.make(db, "s", jobs=6)
     assert len(made) == 6 and min(made) > last + 4
     assert grids.differences(db, "s") == []
+
+
+@pytest.mark.parametrize("leased", [False, True])
+@pytest.mark.parametrize("outcome", ["cancelled", "closed", "failed"])
+def test_among_the_events_only_a_cancellation_has_its_reason(db: Connection, outcome: str, leased: bool) -> None:
+    """A submitter sees the events of its jobs; the reason why a job is brokered again tells of other jobs."""
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    if leased:
+        assert grids.match(db, "s")
+    db.execute("select lifecycle.end_job('s', %s, %s, '40 jobs of others are queued')", [job, outcome])
+    events = db.execute("select event, why from monitor.job_event where job_id = %s and event <> 'matched'", [job])
+    assert events.fetchall() == [(outcome, "40 jobs of others are queued" if outcome == "cancelled" else None)]

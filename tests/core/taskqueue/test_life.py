@@ -348,6 +348,12 @@ def test_cancelling_a_leased_job_asks_for_its_kill(q: Calls, match: Match) -> No
     ]  # fmt: skip
 
 
+def test_a_job_that_finishes_before_its_kill_has_no_reason(q: Calls, match: Match) -> None:
+    q.call("cancel_job", 1, "no longer needed")
+    q.call("finish_job", 1, match.attempt)
+    assert reasons(q) == [("matched", None), ("kill asked", "no longer needed"), ("finished", None)]
+
+
 def test_a_job_marked_for_kill_does_not_go_back(q: Calls, match: Match) -> None:
     q.call("cancel_job", 1)
     assert q.call("release_job", 1, match.attempt) is None

@@ -100,7 +100,7 @@ def test_each_program_goes_back_one_release(empty_dsn: str, small: SmallRelease)
     signed(small, "1.0.0", "1.1.0")
     with pytest.raises(UpgradeError) as caught:
         downgrade(empty_dsn, program=small.program)
-    assert str(caught.value.hint).startswith("a build of 1.1.0 in a clone with its history carries 1.0.0: pip install")
+    assert str(caught.value.hint).startswith("a build of v1.1.0 in a clone with its history carries 1.0.0: pip install")
     downgrade(empty_dsn, program=second)
     assert check(empty_dsn, program=first).ok
     upgrade(empty_dsn, program=small.program)
@@ -122,7 +122,7 @@ def test_a_build_stops_at_once_without_an_earlier_release(empty_dsn: str, small:
     clone = replace(small.program, earlier_folder=small.folder / "nowhere")
     with pytest.raises(UpgradeError, match="this build carries no earlier release") as caught:
         prospect(empty_dsn, program=clone)
-    assert str(caught.value.hint).startswith("a build of 1.1.0 in a clone with its history carries 1.0.0: pip install")
+    assert str(caught.value.hint).startswith("a build of v1.1.0 in a clone with its history carries 1.0.0: pip install")
     with pytest.raises(UpgradeError, match=r"this build cannot go back to 0\.9\.0") as caught:
         downgrade(empty_dsn, "0.9.0", program=small.program)
     assert caught.value.hint == "it can go back to 1.0.0 and to base"

@@ -101,7 +101,7 @@ def test_the_newest_tag_is_the_release_before(small: SmallRelease) -> None:
 
 
 def test_a_build_packs_the_release_before(tmp_path: Path) -> None:
-    """By its tag, or by the subject of its commit; a build without the history packs none."""
+    """By its tag, or by the subject of its commit; a build without the history, or of no release, packs none."""
     earlier = ci_module("earlier.py")
     repository = tmp_path / "repository"
     for path, text in {
@@ -128,9 +128,14 @@ def test_a_build_packs_the_release_before(tmp_path: Path) -> None:
     note = json.loads((tmp_path / "earlier" / "release.json").read_text())
     assert note == {"release": "0.9.0", "revision": "0002_more"}
     git(repository, "tag", "v0.9.0", released)
+    git(repository, "tag", "v0.10.0")
     (repository / "sql/s/f.sql").write_text("of 0.11")
     commit(repository, "Release 0.9.0")
+    assert earlier.before(repository) is None
+    git(repository, "checkout", "--quiet", "v0.10.0")
     assert earlier.before(repository) == ("0.9.0", released)
+    earlier.pack(repository, "0.9.0", "f" * 40, tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
 
 
 @pytest.mark.drawn
