@@ -15,6 +15,7 @@ from broker.database import Target
 from broker.laboratory.agents import Agents, Plan
 from broker.laboratory.commands.demo import matching as display
 from broker.laboratory.demo import matching as demo
+from broker.laboratory.demo import remove_old
 from tests.calls import Calls, Connection
 from tests.commands import Cli, Printed
 from tests.core.cli.test_narrow import assert_fits, plain
@@ -181,8 +182,8 @@ def test_old_demos_are_taken_away_and_young_ones_stay(db: Connection) -> None:
     db.execute("update resource.setup set created_at = now() - interval '2 hours' where setup = %s", [old])
     Calls(db, "production").insert(1)
     db.execute("update resource.setup set created_at = now() - interval '2 hours' where setup = 'production'")
-    newest = demo.new_setup(db)
-    assert {setup for (setup,) in Calls(db).rows("select setup from monitor.setup")} == {young, newest, "production"}
+    assert remove_old(db) == [old]
+    assert {setup for (setup,) in Calls(db).rows("select setup from monitor.setup")} == {young, "production"}
 
 
 def test_percentiles_are_the_nearest_values() -> None:
