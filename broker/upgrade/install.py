@@ -98,6 +98,17 @@ def find(cur: Cursor, key: Key) -> tuple[str, int] | None:
     return (catalogue, int(row[0])) if row else None
 
 
+def keep_out(cur: Cursor) -> None:
+    """Keep agents and submitters out until the end, as taskqueue.reconfigure does: a call fails ("cache lookup failed")
+    if it plans a statement just when a function that it found is dropped. Call it before tables are locked, as they do.
+    """
+    if cur.execute("select to_regclass('resource.setup')").fetchone() != (None,):
+        cur.execute(
+            "select pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(s.setup))"
+            "  from resource.setup s order by s.setup"
+        )
+
+
 @dataclass
 class Installer:
     """One installation, inside the caller's transaction and under the owner's role."""
@@ -204,13 +215,8 @@ class Installer:
                 heapq.heappush(self._queue, (self._wanted[standing.key].position, standing.key))
 
     def _keep_out(self) -> None:
-        """Keep agents and submitters out until the end, as taskqueue.reconfigure does: a call fails ("cache lookup
-        failed") if it plans a statement just when a function that it found is dropped."""
-        if not self._kept_out and self.cur.execute("select to_regclass('resource.setup')").fetchone() != (None,):
-            self.cur.execute(
-                "select pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(s.setup))"
-                "  from resource.setup s order by s.setup"
-            )
+        if not self._kept_out:
+            keep_out(self.cur)
         self._kept_out = True
 
     def _write(self, wanted: _Wanted) -> None:

@@ -11,7 +11,7 @@ from psycopg import errors, sql
 
 from broker.upgrade import grants, roles, state
 from broker.upgrade.failure import UpgradeError
-from broker.upgrade.install import Changes, Installer
+from broker.upgrade.install import Changes, Installer, keep_out
 from broker.upgrade.installed import BASE, Installed, installed, target_of
 from broker.upgrade.program import Program
 from broker.upgrade.session import Session, connect, giving_way, take_role, transaction
@@ -89,6 +89,7 @@ def upgrade(
                 left = state.reworded(left, before)
             moves = was.revision != release.head
             if moves:
+                keep_out(cur)
                 _move_up(session, release)
             grants.close_defaults(cur, names)
             changes = Installer(cur, names.owner).load().run(objects, release.release, suspect, verify=moves)

@@ -70,7 +70,7 @@ def callables(db: Connection) -> list[Callable]:
 _NOTHING_GIVEN = re.compile(
     r"""\bnull\b|missing|not given|left out|has no |empty|''|""|\[[]]|\[\[|{}|e[-+]|profile (?:is |')|more than once"""
     "| times|[0-9]{20}"
-    "|^no error class has the class|^p_(?:since|until) is "  # what is taken away has no value; now is shown as a time
+    "|^no error class has the class|^p_(?:since|until) is "  # the removed class, the time of now
 )
 
 

@@ -71,7 +71,7 @@ def test_each_alert_links_to_its_object(fired: None, filled: Calls, look: Look) 
     page = look("/history", figure="jobs_waiting", by="owner_group", only="a & b").text
     assert re.findall(r'<th scope="row"><span class="key">.*?</svg>([^<]*)</span>', page) == ["a &amp; b"]
     assert 'name="only" value="a &amp; b"' in page
-    assert "No sample of this span" in look("/history", figure="jobs_waiting", by="owner_group", only="none").text
+    assert "No value in this span" in look("/history", figure="jobs_waiting", by="owner_group", only="none").text
 
 
 def test_the_history_of_a_figure_has_the_threshold_of_its_rule_and_its_alerts(

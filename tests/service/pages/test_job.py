@@ -19,7 +19,7 @@ def at(minutes: int) -> datetime:
 
 def event(word: str, minutes: int, attempt: int, **more: Any) -> dict[str, Any]:
     names = ("site", "grid_ce", "host", "subject", "error_class", "error_text", "cpu_used", "wall_used", "ram_used",
-             "cores_used", "retry_rule", "passive_rule")  # fmt: skip
+             "cores_used", "retry_rule", "passive_rule", "why")  # fmt: skip
     return {"event": word, "at": at(minutes), "attempt_number": attempt} | dict.fromkeys(names) | more
 
 
