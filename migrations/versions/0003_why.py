@@ -1,4 +1,4 @@
-"""The reason of an event of a job, such as that of a cancellation.
+"""The reason of a cancellation, beside the event of the job.
 
 Revision: 0003_why, after 0002_silence
 """
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """A column for the reason, which earlier events do not have."""
+    """Add a column for the reason. Events before the upgrade have none."""
     execute(
         """
         alter table taskqueue.history add why text;

@@ -105,7 +105,7 @@ def test_downgrade_lists_what_it_removes_before_it_asks(
     )
     assert second == "Everything of pgbroker is removed, with 1,235 waiting jobs, 1 leased job, 0 ended jobs."
     assert said(broker(dsn, "current", "--json"))["revision"] == Program().head
-    monkeypatch.setattr(Program, "earlier", None)  # such a build says so before it asks
+    monkeypatch.setattr(Program, "earlier", None)  # a build without it refuses before the question
     for target in ([], ["0.0.9"]):
         refused = broker(dsn, "downgrade", *target)
         assert refused.exit_code == 1 and "Go on?" not in refused.stderr
