@@ -17,8 +17,7 @@ begin
                                      taskqueue.json_size(p_requirements));
   end if;
   if p_payload is not null then
-    perform taskqueue.require_within(p_setup, 'payload_size', format('payload of job %s', p_job_id),
-                                     octet_length(p_payload::text));
+    perform taskqueue.require_payloads(p_setup, 'job', array[p_job_id], array[p_payload]);
   end if;
   if p_request_id is not null then
     v_asked := jsonb_hash_extended(

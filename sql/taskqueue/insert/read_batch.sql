@@ -62,11 +62,7 @@ begin
   end if;
   elements := v_read.elements;
   payloads := v_read.payloads;
-  perform taskqueue.require_within(p_setup, 'payload_size', format('payload of job %s', m.job_id), m.size)
-     from (select u.job_id, octet_length(u.payload::text)::bigint as size
-             from unnest(job_ids, payloads) u (job_id, payload)
-            where u.payload is not null
-            order by 2 desc limit 1) m;
+  perform taskqueue.require_payloads(p_setup, 'job', job_ids, payloads);
   with raw as materialized (
     select r.requirements, taskqueue.canonical_requirements(p_setup, r.requirements) as canonical
       from (select distinct u.requirements from unnest(v_read.requirements) u (requirements)) r

@@ -4,13 +4,11 @@ create or replace function taskqueue.require_task_payloads(p_setup text, p_task_
 language plpgsql stable security definer set search_path = taskqueue, pg_temp as $$
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.require_within(p_setup, 'payload_size', format('payload of task %s', m.task_id), m.size)
-     from (select p.task_id, octet_length(p.body::text)::bigint as size
-             from workload.task_payload p
-            where p.setup = p_setup and p.task_id = any (p_task_ids)
-            order by 2 desc, 1 limit 1) m;
+  perform taskqueue.require_payloads(p_setup, 'task', array_agg(p.task_id), array_agg(p.body))
+     from workload.task_payload p
+    where p.setup = p_setup and p.task_id = any (p_task_ids);
 end $$;
 
 comment on function taskqueue.require_task_payloads(text, bigint[]) is
-  'Refuses tasks whose payload has more bytes than the setting payload_size of the setup allows. Errors: PB001, naming '
-  'the task of the largest payload; PB002 (setup not granted).';
+  'Refuses tasks whose payload has more bytes than the setting payload_size of the setup allows, or more than 500 '
+  'levels. Errors: PB001, naming the task of the worst payload; PB002 (setup not granted).';

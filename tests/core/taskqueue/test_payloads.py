@@ -1,10 +1,12 @@
 """Payloads: the data to run a job, only for the agent that has the job and for its owner (LEASES.md, Payloads)."""
 
+import json
 import threading
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from broker import world
@@ -299,6 +301,32 @@ def test_a_task_that_is_loaded_again_has_the_payload_of_this_load(q: Calls) -> N
     q.rows("delete from workload.task returning task_id")
     assert payloads(q, (job_id, attempt)) == {}
     assert q.rows("select from workload.task_payload") == []
+
+
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"a":', "}")])
+def test_a_payload_that_agents_could_not_read_is_refused(q: Calls, brackets: tuple[str, str]) -> None:
+    """PostgreSQL holds thousands of levels; Python's json and other readers do not."""
+    begin, end = brackets
+    for levels in (501, 2000):
+        deep = begin * levels + ("" if begin == "[" else "1") + end * levels
+        few = f'{{"job_id": 1, "requirements": {json.dumps(JOB)}, "payload": "{"x" * 5000}"}}'
+        grouped = f'{{"requirements": {json.dumps(JOB)}, "jobs": [[7, 1, {deep}], [8]]}}'
+        for call in (
+            sql.SQL("taskqueue.insert_job('default', 7, {}, 1, null, {})").format(json.dumps(JOB), deep),
+            sql.SQL("taskqueue.insert_jobs('default', {})").format(f"[{few}, {grouped}]"),
+            sql.SQL("taskqueue.load_task_queues('default', {})").format(f"[{grouped}]"),
+        ):
+            with refused("PB001", "payload of job 7 is nested more than 500 levels deep"):
+                q.connection.execute(sql.SQL("select {}").format(call))
+    assert q.rows("select from taskqueue.job where setup = %s", q.setup) == []
+    deep = begin * 500 + "1" + end * 500
+    q.rows("select taskqueue.insert_job('default', 7, %s, 1, null, %s::jsonb)", Jsonb(JOB), deep)
+    assert json.dumps(payloads(q, match(q))[7], separators=(",", ":")) == deep
+    with q.connection.transaction(force_rollback=True):
+        world.load(q.connection, [{"tasks": [{"id": 6, "payload": 1}]}], setup=q.setup)
+        q.connection.execute("update workload.task_payload set body = %s", [begin + deep + end])
+        with refused("PB001", "payload of task 6 is nested more than 500 levels deep"):
+            q.rows("select taskqueue.require_task_payloads('default', '{6}')")
 
 
 def test_a_payload_of_a_task_that_is_too_large_is_refused(q: Calls) -> None:
