@@ -52,3 +52,11 @@ def length(value: timedelta) -> str:
     """A length of time that somebody set or that was measured, such as a delay: 2.5 s, and from 10 s on as a span."""
     seconds = value.total_seconds()
     return f"{seconds:.2g} s" if abs(seconds) < 10 and seconds != round(seconds) else span(value)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: 1 job, 2,000 jobs, 3 nuclei."""
+    return f"{number:,} {thing if number == 1 else _PLURALS.get(thing, f'{thing}s')}"
+
+
+_PLURALS = {"nucleus": "nuclei"}

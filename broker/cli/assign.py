@@ -9,9 +9,9 @@ import typer
 from broker.cli.brokerage import Profile, Tasks
 from broker.cli.shared import output
 from broker.cli.shared.common import Json, working
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, ready, require_setup
 from broker.operate.reading import Row, rows_of, run_summary
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.database import Connection

@@ -13,9 +13,9 @@ from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json, pair, parameters_of_rules
 from broker.cli.shared.files import reading
 from broker.cli.shared.options import options
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import SETUP, Setup, any_shard, connected, ready, require_setup, session
 from broker.operate.reading import Row, rows_of
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.database import Connection, Target

@@ -6,9 +6,9 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
+from broker.words import counted
 
 app = typer.Typer()
 

@@ -7,6 +7,7 @@ import typer
 from broker.cli.shared import codes, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import connected, ready
+from broker.words import counted
 
 app = typer.Typer()
 
@@ -45,7 +46,7 @@ def doctor(
             well = [(found["area"], found["object"], found["value"]) for found in findings if found["verdict"] == "ok"]
             output.table("Well", ["area", "object", "value"], well)
         more = "" if everything else " (--all)"
-        problems = output.counted(counts["problem"], "problem")
+        problems = counted(counts["problem"], "problem")
         output.say(f"{problems}, {counts['advice']} advised, {counts['ok']} ok{more}")
     if counts["problem"]:
         raise typer.Exit(codes.FOUND)

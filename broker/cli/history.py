@@ -12,6 +12,7 @@ from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
+from broker.words import counted
 
 app = typer.Typer()
 
@@ -137,5 +138,5 @@ def _span(width: timedelta) -> str:
     minutes = int(width.total_seconds()) // 60
     for size, name in ((1440, "day"), (60, "hour")):
         if minutes % size == 0:
-            return output.counted(minutes // size, name)
-    return output.counted(minutes, "minute")
+            return counted(minutes // size, name)
+    return counted(minutes, "minute")

@@ -12,6 +12,7 @@ from broker.cli.shared.done import report
 from broker.cli.shared.files import reading
 from broker.cli.shared.session import Setup, session
 from broker.operate.reading import Row, rows_of
+from broker.words import counted
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -118,7 +119,7 @@ def schedule(
 
 def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:
     counts = {name.removeprefix("p_"): number for name, number in done.items()}
-    steps, requested = output.counted(counts["placed"], "step"), output.counted(counts["requested"], "instance")
+    steps, requested = counted(counts["placed"], "step"), counted(counts["requested"], "instance")
     text = (
         f"{steps} placed, {requested} requested, {counts['released']:,} released;"
         f" waiting steps: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
@@ -158,7 +159,7 @@ def catalogue(
             connection.execute("select resource.store(%s, 'instance_type', %s, 'true')", [setup, types])
     if unread:
         output.note(f"columns that are not read: {', '.join(unread)}; a step may get a machine that it does not need")
-    text = f"{output.counted(len(found), 'instance type')} loaded into setup {setup}"
+    text = f"{counted(len(found), 'instance type')} loaded into setup {setup}"
     report(text, as_json=as_json, setup=setup, types=len(found))
     if file is None and not as_json:
         output.say(catalogue.TYPES)

@@ -12,11 +12,10 @@ from broker.cli.explain import job as explained
 from broker.cli.shared import listing, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report, tells
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import Job, Setup, elsewhere, require_setup, session
 from broker.cli.submit import PANEL
 from broker.operate.reading import Row, retry_explanation, rows_of, seen_lately
-from broker.words import REASONS
+from broker.words import REASONS, counted
 
 if TYPE_CHECKING:
     from broker.database import Connection

@@ -6,8 +6,8 @@ import typer
 
 from broker.cli.shared import codes, listing, output
 from broker.cli.shared.common import Json, parameters_of_rules
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, session
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.operate.replay import Replay

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from broker.cli.shared import listing, output
 from broker.cli.shared.common import working
 from broker.cli.shared.files import PRESET, json_of
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import require_setup, session
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.database import Connection

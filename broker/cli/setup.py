@@ -7,8 +7,8 @@ import typer
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import Setup, connected, forget_placement, ready, require_setup, session
+from broker.words import counted
 
 app = typer.Typer(no_args_is_help=True, help="Configure, mend and remove setups; `broker setups` lists them.")
 

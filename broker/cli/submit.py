@@ -12,6 +12,7 @@ from broker.cli.shared import output
 from broker.cli.shared.common import Json, working
 from broker.cli.shared.files import Elements, reading
 from broker.cli.shared.session import Setup, note_new, ready, setups_there
+from broker.words import counted
 
 app = typer.Typer()
 PANEL = "Jobs"
@@ -37,7 +38,7 @@ def submit(
     def progress(stored: int) -> None:
         if stored >= 100_000:  # a stream of several calls
             rate = stored / (time.perf_counter() - began)
-            output.note(f"{output.counted(stored, 'job')} stored, {rate:,.0f} a second")
+            output.note(f"{counted(stored, 'job')} stored, {rate:,.0f} a second")
 
     typed = str(file) == "-"  # perhaps by hand, on the terminal
     target = ready()
@@ -60,7 +61,7 @@ def submit(
     parts = [f"{new:,} new"] if there.waiting or there.ended else []
     parts += [f"{there.waiting:,} in place of a waiting one"] if there.waiting else []
     parts += [f"{there.ended:,} that had ended"] if there.ended else []
-    output.say(f"{output.counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
+    output.say(f"{counted(jobs, 'job')} submitted to setup {setup}{': ' if parts else ''}{', '.join(parts)}")
 
 
 def _translated(elements: Elements) -> Iterator[Mapping[str, object]]:

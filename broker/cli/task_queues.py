@@ -8,7 +8,7 @@ from broker.cli.shared.common import Json
 from broker.cli.shared.resource import Resource, takes_resource
 from broker.cli.shared.session import Setup, require_setup, session
 from broker.operate.reading import Row, rows_of
-from broker.words import REASONS
+from broker.words import REASONS, counted
 
 app = typer.Typer()
 
@@ -66,7 +66,7 @@ def _show(rows: list[Row], limit: int) -> None:
     if rows:
         jobs = sum(row["jobs"] for row in rows)
         shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
-        output.say(f"{output.counted(len(rows), 'TaskQueue')}{shown}, {output.counted(jobs, 'job')} waiting")
+        output.say(f"{counted(len(rows), 'TaskQueue')}{shown}, {counted(jobs, 'job')} waiting")
     if any(row["reason"] == "unknown" for row in rows[:limit]):
         output.note("reason unknown: it is not found out yet; `broker summarize` finds it out")
 

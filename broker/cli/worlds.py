@@ -11,9 +11,9 @@ import typer
 from broker.cli.shared import blockers, output
 from broker.cli.shared.common import Json, working
 from broker.cli.shared.files import reading, writing
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import SETUP, Setup, note_new, session, setups_there
 from broker.known_exports import EXPORTS
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.world import Loaded

@@ -25,6 +25,7 @@ from broker.database import Connection
 from broker.database_errors import is_lost
 from broker.errors import BrokerError, ConnectError
 from broker.operate.loops import LOG, Figures, Loop, Round, one_line
+from broker.words import counted
 
 """The logger of the loops; its records have the attributes `loop`, `setup`, `shard` and `figures`."""
 
@@ -102,7 +103,7 @@ class Runner:
             self._join_for(_AGAIN)
         rounds = {name: worker.rounds for name, worker in self._workers.items()}
         total = sum(rounds.values())
-        self.write(logging.INFO, None, None, f"ended after {total} round{'' if total == 1 else 's'}", rounds)
+        self.write(logging.INFO, None, None, f"ended after {counted(total, 'round')}", rounds)
 
     def _working(self) -> bool:
         """Whether a worker is to be waited for. Once the time for the last steps is over, statements are cancelled, and

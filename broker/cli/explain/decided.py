@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from broker.cli.shared import output
-from broker.cli.shared.output import counted
 from broker.operate.reading import Row
+from broker.words import counted
 
 _BAR = 20  # characters of the longest bar in a table
 

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from broker.cli.explain.decided import bar
 from broker.cli.shared import listing, output
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, rows_of, seen_lately
+from broker.words import counted
 
 
 def explain_job(setup: str, job: int, described: Mapping[str, object], *, everything: bool, as_json: bool) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from broker.cli.shared import output
-from broker.cli.shared.output import counted
 from broker.operate.reading import Row, reason_of
+from broker.words import counted
 
 
 def show(queue: str, rows: Sequence[Row]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from broker.cli.explain import decided, pseudo_queues
 from broker.cli.shared import output
 from broker.cli.shared.listing import moment_of
-from broker.cli.shared.output import counted
 from broker.cli.shared.session import elsewhere, session
 from broker.operate.reading import Row, reason_of, stored_decision, task_explanation
+from broker.words import counted
 
 
 def explain_run(setup: str, task: int, run: int, *, queue: str | None, limit: int, as_json: bool) -> None:

@@ -4,7 +4,6 @@
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
     bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
     say("text", "another")                                 plain lines; Rich's markup in [brackets] is NOT read
-    counted(2000, "job")                                   "2,000 jobs", and "1 job" of one
     note("text")                                           a line beside the result, on standard error
     json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
 
@@ -318,14 +317,6 @@ def say(*lines: str) -> None:
             print(line)
         else:
             _screen.out(line, highlight=False)
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things in words: 1 job, 2,000 jobs, 3 nuclei."""
-    return f"{number:,} {thing if number == 1 else _PLURALS.get(thing) or f'{thing}s'}"
-
-
-_PLURALS = {"nucleus": "nuclei"}
 
 
 def few(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.session import connected, ready, session
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.database import Connection
@@ -61,7 +62,7 @@ def _redraw(picture: "Callable[[Connection], None]", every: float) -> None:
             head = time.strftime(f"%H:%M:%S, every {every:g} s, Ctrl-C ends")
             below = 1 + len(shown.wrap(console, console.width)) - console.height
             if below > 0:
-                head += f"; {output.counted(below, 'line')} below do not fit"
+                head += f"; {counted(below, 'line')} below do not fit"
             line = Text(f"{head}: {trouble}" if trouble else head, style="red" if trouble else "dim")
             live.update(Text("\n").join([line, shown]), refresh=True)
 

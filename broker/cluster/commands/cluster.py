@@ -8,6 +8,7 @@ import typer
 from broker.cli.shared import codes, common, output
 from broker.cli.shared.common import Json
 from broker.cli.shared.done import report
+from broker.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def init(
     with common.working("making the front"):
         shards.init(dsn, known, role_prefix=role_prefix)
     names = [one.name for one in known]
-    report(f"the front has {output.counted(len(names), 'shard')}: {', '.join(names)}", as_json=as_json, shards=names)
+    report(f"the front has {counted(len(names), 'shard')}: {', '.join(names)}", as_json=as_json, shards=names)
 
 
 @app.command("add-shard")
@@ -121,7 +122,7 @@ def check(as_json: Json = False) -> None:
     else:
         for line in found:
             output.say(line)
-        output.say("front and shards go together" if not found else output.counted(len(found), "difference"))
+        output.say("front and shards go together" if not found else counted(len(found), "difference"))
     if found:
         raise typer.Exit(codes.FOUND)
 

@@ -7,7 +7,7 @@ import typer
 
 from broker.cli.shared import output
 from broker.cli.shared.common import Json
-from broker.cli.shared.output import counted
+from broker.words import counted
 
 app = typer.Typer()
 

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from broker.cli.shared import output
-from broker.cli.shared.output import counted
 from broker.laboratory.commands.run_failures import hanging, show_failures, show_guard, show_troubles
 from broker.operate.reading import Row
+from broker.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from broker.cli.shared import output
-from broker.cli.shared.output import counted
 from broker.operate.reading import Row
+from broker.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

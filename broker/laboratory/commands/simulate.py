@@ -17,6 +17,7 @@ from broker.cli.shared.session import forget_placement, of_new_setup, ready
 from broker.laboratory.commands.run_display import conclude, watch
 from broker.laboratory.commands.run_failures import compare
 from broker.operate.reading import Row
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.database import Target
@@ -122,7 +123,7 @@ def conduct(
         asleep = f" ({away} more {'is' if away == 1 else 'are'} not online)" if away > 0 else ""
         console.print(
             f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h,"
-            f" {output.counted(queues, 'queue')}{asleep} with {run.supply.cores:,} cores, setup {setup}"
+            f" {counted(queues, 'queue')}{asleep} with {run.supply.cores:,} cores, setup {setup}"
             f" ({grid.SYNTHETIC})"
         )
         with _removed(run, keep):

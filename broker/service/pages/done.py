@@ -10,6 +10,7 @@ import msgspec
 
 from broker.json_text import json_text
 from broker.service.endpoint import Call
+from broker.words import counted
 
 NOTHING: Mapping[str, str] = {
     "before": "It was so before.", "ended": "It had ended before.", "back": "Its work went back to its task before.",
@@ -251,8 +252,7 @@ async def _rule(call: Call, change: Row) -> Done | None:
 def _text(value: Any) -> str:
     """A value in the form in which it is typed; whole days are stored as hours."""
     if isinstance(value, str) and (hours := re.fullmatch(r"(\d{1,9}):00:00", value)) and int(hours[1]) % 24 == 0:
-        days = int(hours[1]) // 24
-        return f"{days} day{'' if days == 1 else 's'}"
+        return counted(int(hours[1]) // 24, "day")
     return value if isinstance(value, str) else json_text(value)
 
 

@@ -13,6 +13,7 @@ from broker.service.endpoint import Call
 from broker.service.pages.details import one
 from broker.service.pages.frame import kept, table
 from broker.service.problems import Problem
+from broker.words import counted
 
 _REASONS: LiteralString = """
     select w.reason, w.jobs, w.meaning from monitor.waiting_task w where w.setup = %s and w.task_id = %s
@@ -160,20 +161,16 @@ def sentence_of(task: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> s
     if never:
         out = sum(len(names) for _, names in never)
         were = "was never a candidate" if out == 1 else "were never candidates"
-        parts.append(f"{_count(out, noun)} {were} ({never[0][0]})")
+        parts.append(f"{counted(out, noun)} {were} ({never[0][0]})")
     by_rule = Counter(row["rule"] for row in rejected).most_common(2)
     said = [f"{number} by {rule}{_example(rejected, rule)}" for rule, number in by_rule]
     left = len(rejected) - sum(number for _, number in by_rule)
     said += [f"{left} by other rules"] if left else []
     parts.append(
-        f"of {'the other ' if never else ''}{_count(len(rejected), noun)}, {', '.join(said[:-1])}"
+        f"of {'the other ' if never else ''}{counted(len(rejected), noun)}, {', '.join(said[:-1])}"
         f"{' and ' if len(said) > 1 else ''}{said[-1]} {'is' if len(rejected) == 1 else 'are'} rejected"
     )
     return "; ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun if number == 1 else 'nuclei' if noun == 'nucleus' else noun + 's'}"
 
 
 def _example(rows: Sequence[Mapping[str, Any]], rule: str | None) -> str:

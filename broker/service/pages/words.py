@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from broker.visible import visible
-from broker.words import BADGES, REASONS, length, span
+from broker.words import BADGES, REASONS, counted, length, span
 
 _AT_END = 17  # characters of a name at the end of a line of a chart
 _LABELS = {"owner_group": "group", "gshare": "share", "grid_ce": "CE"}
@@ -109,7 +109,7 @@ def shown(value: Any) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "span": span, "moment": moment, "number": number, "percent": percent, "shown": shown, "when": when,
-    "badge": badge, "reason": reason, "at_end": at_end, "label": label, "sentence": sentence,
+    "counted": counted, "badge": badge, "reason": reason, "at_end": at_end, "label": label, "sentence": sentence,
     "lower_first": lambda text: text[:1].lower() + text[1:] if text[1:2].islower() else text,
 }  # fmt: skip
 """Functions that templates call."""

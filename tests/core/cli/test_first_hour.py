@@ -157,7 +157,7 @@ def test_moments_in_blocks_are_not_padded(terminal: None, capsys: pytest.Capture
 
 
 def test_numbers_of_places_are_in_the_right_number() -> None:
-    from broker.cli.shared.output import counted
+    from broker.words import counted
 
     words = [counted(number, thing) for thing in ("nucleus", "queue") for number in (0, 1, 2)]
     assert words == ["0 nuclei", "1 nucleus", "2 nuclei", "0 queues", "1 queue", "2 queues"]

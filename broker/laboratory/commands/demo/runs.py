@@ -4,8 +4,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from broker.cli.shared import output
-from broker.cli.shared.output import counted
 from broker.laboratory.commands.run_failures import hanging
+from broker.words import counted
 
 if TYPE_CHECKING:
     from broker.laboratory.demo.brokerage import Run
