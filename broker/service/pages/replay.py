@@ -157,7 +157,7 @@ def _explained(problem: Problem, setup: str, asked: Question | None) -> Problem:
         hint = f"Take fewer runs. This command has more time: {asked.command(setup)}"
         return Problem(422, f"the answer takes more than {_SECONDS:.0f} s", code=problem.code, hint=hint)
     if problem.code == _NOT_THERE and problem.detail.startswith("no facts are kept"):
-        switch = shlex.join(["broker", "settings", "--setup", setup, "--set", "brokerage.recording=true"])
+        switch = shlex.join(["broker", "settings", "--setup", setup, "--set", "brokerage.keep_facts=true"])
         hint = f"{problem.hint} This command lets runs keep their facts from now on: {switch}"
         return Problem(404, problem.detail, code=problem.code, hint=hint)
     return problem

@@ -8,6 +8,7 @@ with meaning (name, cost) as (
   ('sample', 'the history of figures has gaps, and no alert is judged'),
   ('notify', 'no alert begins, ends or is sent'),
   ('classify', 'classes of queues, users and tasks get stale, and throttles do not act'),
+  ('guard', 'no worker node is quarantined, and pauses of quarantines do not end'),
   ('schedule', 'steps are not packed onto instances, and empty instances cost money'),
   ('assign-tasks', 'tasks get no nucleus'),
   ('assign-jobs', 'jobs of production tasks are assigned to no queue'),

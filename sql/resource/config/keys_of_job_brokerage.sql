@@ -36,7 +36,7 @@ language sql immutable as $$
        'Priority up to which idle queues are tried, and slots and workers are taken into account.', false,
        '{panda2026}'),
       ('jedi', 'jobbroker', 'NQUEUELIMITSITE_<gshare>', 'number', '20', 'jobs',
-       'Number of queued jobs that a queue may have, however few jobs run there.', true, '{panda2026}'),
+       'Number of queued jobs that a queue may have, however few jobs run there.', true, '{documented,panda2026}'),
       ('jedi', 'jobbroker', 'MIN_WEIGHT_<label>', 'number', '0', 'weight', 'Least weight of a queue.',
        false, '{panda2026}'),
       ('jedi', 'jobbroker', 'MIN_WEIGHT_<label>_<gshare>', 'number', null, 'weight',

@@ -136,7 +136,7 @@ def test_the_error_of_a_run_without_kept_facts_names_the_setting(look: Look, fil
     answer = look("/replay", newest="1", check="1")
     assert answer.status_code == 404
     assert "no facts are kept of run" in answer.text
-    assert "broker settings --setup default --set brokerage.recording=true" in answer.text
+    assert "broker settings --setup default --set brokerage.keep_facts=true" in answer.text
 
 
 def test_a_setup_without_runs_has_nothing_to_replay(db: Db, person: People) -> None:
