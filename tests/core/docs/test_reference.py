@@ -10,7 +10,7 @@ from broker import client, errors, reference, world
 from broker.reference import commands, tables
 from broker.reference.catalogue import errors_of
 from broker.upgrade.source import package_folder
-from tests.calls import Connection
+from tests.calls import Calls, Connection
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +108,41 @@ def test_errors_of_a_function_include_those_of_functions_that_it_calls(db: Conne
     pages = _pages(db)
     assert " Roles: viewer; errors: PB005." in _item(pages["functions-monitor.md"], "outer_one")
     assert "- [monitor](functions-monitor.md): outer_one." in _entry(pages["errors.md"], "PB005: wrong state")
+
+
+def test_the_pages_of_schemas_name_their_tables_and_folders(db: Connection) -> None:
+    """And the page of monitor its views."""
+    relations = db.execute(
+        "select n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where c.relkind in ('r', 'p') and not c.relispartition or c.relkind = 'v' and n.nspname = 'monitor'"
+    ).fetchall()
+    missing, wrong = [], []
+    for page in sorted(package_folder("sql").glob("*/README.md")):
+        schema, text = page.parent.name, page.read_text(encoding="utf-8")
+        named = set(re.findall(r"`(?:\w+\.)?(\w+)`", text))
+        missing += [f"{schema}.{name}" for of, name in relations if of == schema and name not in named]
+        if "\n## Folders\n" in text:
+            rows = re.findall(r"^\| (`.*?) \|", _entry(text, "Folders"), re.MULTILINE)
+            listed = {name for row in rows for name in re.findall(r"`([\w/]+)`", row)}
+            there = {str(file.parent.relative_to(page.parent)) for file in page.parent.rglob("*.sql")} - {"."}
+            wrong += [f"{schema}/{name}" for name in listed ^ there]
+    assert (sorted(missing), sorted(wrong)) == ([], [])
+
+
+def test_texts_name_only_settings_that_exist(db: Connection) -> None:
+    """In hints of the program, in the SQL and in the pages."""
+    Calls(db).insert(1)  # makes a setup
+    rows = db.execute("select s.schema, s.name from monitor.setting s").fetchall()
+    known = {f"{schema}.{name}" for schema, name in rows}
+    files = [file for name in ("sql", "broker") for file in package_folder(name).rglob("*.*")]
+    named = {
+        (file.name, name)
+        for file in files
+        if file.suffix in {".py", ".sql", ".md", ".html"}
+        for name in re.findall(r"--set[= \"',]+([a-z]+\.[a-z_]+)", file.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 20
+    assert {(file, name) for file, name in named if name not in known} == set()
 
 
 def _states(texts: Mapping[str, str]) -> set[str]:
