@@ -3,6 +3,7 @@
 -- evaluated wait like tasks without a candidate. If retry rules changed some parts of a task, the task is due again at
 -- once for its next group of parts (brokerage.part_groups). A task that the caps of its user throttle keeps the time of
 -- the last decision that found too many jobs, while it waits for its release (analysis-throttles.md, user-release).
+-- A task without a queue is frozen until a run assigns a job (facts-and-formulas.md, frozen); its row is locked.
 create or replace function brokerage.assign_jobs(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
 ) returns void
@@ -33,6 +34,16 @@ begin
      where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
      group by q.unified_name;
   end if;
+  update workload.task t
+     set frozen = case d.status when 'pending' then p_run.started_at end
+    from brokerage.task_decision d
+   where p_run.algorithm <> 'production_task'
+     and d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
+     and t.setup = d.setup and t.task_id = d.task_id
+     and case d.status when 'pending' then t.frozen is null
+                       else t.frozen is not null
+                            and exists (select from brokerage.assignment a
+                                         where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id) end;
   with other as materialized (
     select d.task_id, bool_or(g.retry_at is null and g.changes is distinct from d.changes) as is_due,
            bool_or(g.changes is not distinct from d.changes

@@ -150,6 +150,32 @@ def test_a_pending_task_waits_by_its_priority_and_profile(
     assert numbers(lab, "select count(*) from brokerage.task_state where retry_at is not null") == [0]
 
 
+@pytest.mark.parametrize(("algorithm", "label"), [("production_job", "managed"), ("analysis_job", "user")])
+def test_a_task_is_frozen_while_it_finds_no_queue(db: Connection, algorithm: str, label: str) -> None:
+    """From the first run without a queue to the run that assigns a job. A loaded time stands until then."""
+    tasks = [{"id": 1, "label": label}, {"id": 2, "label": label, "frozen": (NOW - timedelta(days=2)).isoformat()}]
+    closed = open_world(["QA"], tasks, files=3, type="unified", status="offline")
+    world.load(db, [closed])
+
+    def frozen(later: timedelta, **given: Any) -> list[Any]:
+        db.execute("select resource.set_clock('default', %s)", [NOW + later])
+        ran(db, algorithm, "default", **given)
+        return [at for (at,) in db.execute("select frozen from workload.task order by task_id").fetchall()]
+
+    hour, loaded = timedelta(hours=1), NOW - timedelta(days=2)
+    assert frozen(hour, dry_run=True) == [None, loaded]
+    assert frozen(hour) == [NOW + hour, loaded]
+    assert frozen(2 * hour) == [NOW + hour, loaded]
+    db.execute("update workload.task set status = 'assigning', nucleus = null, label = 'managed'")
+    ran(db, "production_task", "default", task_ids=[1, 2])
+    assert [at for (at,) in db.execute("select frozen from workload.task order by task_id").fetchall()] == [
+        NOW + hour, loaded,
+    ]  # fmt: skip
+    db.execute("update workload.task set status = 'ready', label = %s", [label])
+    db.execute("update resource.queue set status = 'online'")
+    assert frozen(3 * hour) == [None, None]
+
+
 # --- Stored rows ------------------------------------------------------------------------------------------------------
 
 

@@ -437,9 +437,9 @@ def initial_list(case: Case) -> tuple[str, list[Queue]]:
 
 
 def merge_site_is_stale(case: Case) -> bool:
-    """Changed after it was made, and last changed more than 24 h ago."""
-    modified, created = (case.hours_ago(case.primary.get(key)) for key in ("modified", "created"))
-    return modified is not None and created is not None and modified != created and modified > 24
+    """The task has found no queue for more than 24 h."""
+    frozen = case.hours_ago(case.task.get("frozen"))
+    return frozen is not None and frozen > 24
 
 
 def _pre_assigned(case: Case, names: list[str]) -> list[Queue]:

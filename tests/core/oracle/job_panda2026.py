@@ -220,9 +220,11 @@ def _shares_output(case: Panda, queue: Queue, names: list[str]) -> bool:
 
 
 def _merge_site_is_stale(case: Panda) -> bool:
-    """As in doc, and the task has been frozen for more than 6 h."""
+    """The dataset changed after it was made, and last more than 24 h ago; the task has found no queue for 6 h."""
     frozen = case.hours_ago(case.task.get("frozen"))
-    return model.merge_site_is_stale(case) and frozen is not None and frozen > 6
+    modified, created = (case.hours_ago(case.primary.get(key)) for key in ("modified", "created"))
+    changed = modified is not None and created is not None and modified != created and modified > 24
+    return changed and frozen is not None and frozen > 6
 
 
 # --- The rules: each returns PanDA's tag if the queue fails, else None ------------------------------------------------

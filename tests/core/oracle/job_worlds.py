@@ -198,6 +198,7 @@ THEMES: dict[str, Theme] = {
     "pre-assigned": {"task.site": ["half", "half", "all", "first", AS_IS], "queue.status": ["test", "offline"],
         "queue.type": ["analysis"], "queue.name": ["TEST_"]},
     "pre-merged": {"dataset.site": ["half", "first"], "dataset.created": [{"hours_ago": 48}, {"hours_ago": 25}, None],
+        "task.frozen": [AS_IS] + [{"hours_ago": hours} for hours in (6.5, 23, 24, 24.5, 48)],
         "dataset.modified": [{"hours_ago": hours} for hours in (23, 24, 24.5, 25, 48)] + [None],
         "task.is_merging": [AS_IS, True], "task.site": [AS_IS, AS_IS, "half"], "queue.status": ["test", "offline"],
         "queue.type": ["analysis", "unified", "special"]},

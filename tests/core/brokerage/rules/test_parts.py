@@ -14,6 +14,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY, QUARTER, SECOND = timedelta(days=1), timedelta(hours=6), timedelta(seconds=1)
 OWN = (["C"], "prod-initial-preassigned")
 MASTER = (["A", "B"], "preassigned-merge")
+CHANGED = {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY}
 
 
 def value(connection: Db, function: str, *arguments: Any) -> Any:
@@ -31,22 +32,16 @@ def value(connection: Db, function: str, *arguments: Any) -> Any:
         ({"site": "C"}, {}, OWN, OWN),
         ({"site": "C"}, {"site": ""}, OWN, OWN),
         ({"site": "C"}, {"site": "A,B"}, MASTER, MASTER),
-        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - DAY}, MASTER, MASTER),
-        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - DAY - SECOND}, (None, None), MASTER),
-        ({}, {"site": "A,B", "created": NOW - 2 * DAY, "modified": NOW - 2 * DAY}, MASTER, MASTER),
-        ({"site": "C"}, {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY}, (None, None), MASTER),
-        (
-            {"frozen": NOW - QUARTER},
-            {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY},
-            (None, None),
-            MASTER,
-        ),
-        (
-            {"frozen": NOW - QUARTER - SECOND},
-            {"site": "A,B", "created": NOW - 3 * DAY, "modified": NOW - 2 * DAY},
-            (None, None),
-            (None, None),
-        ),
+        ({}, CHANGED, MASTER, MASTER),
+        ({"site": "C"}, CHANGED, MASTER, MASTER),
+        ({"frozen": NOW - DAY}, {"site": "A,B"}, MASTER, MASTER),
+        ({"frozen": NOW - DAY - SECOND}, {"site": "A,B"}, (None, None), MASTER),
+        ({"frozen": NOW - DAY - SECOND, "site": "C"}, {"site": "A,B"}, (None, None), MASTER),
+        ({"frozen": NOW - QUARTER}, CHANGED, MASTER, MASTER),
+        ({"frozen": NOW - QUARTER - SECOND}, CHANGED, MASTER, (None, None)),
+        ({"frozen": NOW - QUARTER - SECOND}, CHANGED | {"modified": NOW - DAY}, MASTER, MASTER),
+        ({"frozen": NOW - QUARTER - SECOND}, CHANGED | {"created": NOW - 2 * DAY}, MASTER, MASTER),
+        ({"frozen": NOW - QUARTER - SECOND}, {"site": "A,B", "modified": NOW - 2 * DAY}, MASTER, MASTER),
     ],
 )
 def test_a_task_is_preassigned_by_its_site_or_its_master(
