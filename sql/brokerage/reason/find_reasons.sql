@@ -66,7 +66,7 @@ begin
               then 'input_missing'
               when d.status = 'failed' then 'misconfigured'
               when d.status = 'throttled' then 'throttled'
-              else coalesce(brokerage.reason_of_rule(n.rule, n.temporary), 'no_queue_accepts') end,
+              else brokerage.reason_of_rule(coalesce(n.rule, d.rule), n.temporary) end,
          coalesce(n.rule, d.rule), n.queue, n.rejected, m.rule, m.rejected, m.places
     from decided d
     left join nearest n on n.task_id = d.task_id and n.algorithm = d.algorithm

@@ -40,7 +40,8 @@ language sql stable rows 100 as $$
       from pattern p
   )
   select p.software_key, p.parsed ->> 'problem', p.parsed ->> 'sw_platform',
-         coalesce(not brokerage.fits(m.sw_platform, m.pattern), false),
+         coalesce(case p_base_profile when 'documented' then m.sw_platform ~ '[][*+?(){}|^$]'
+                                      else not brokerage.fits(m.sw_platform, m.pattern) end, false),
          (p.parsed ->> 'sw_platform') || coalesce(m.platforms, '{}'), p.parsed ->> 'base_platform',
          jsonb_build_object('cpu', p.parsed -> 'cpu', 'gpu', p.parsed -> 'gpu'),
          p.container, p.only_tags, p.analysis, r.tag, r.projects, r.versions, coalesce(r.cvmfs_required, false)

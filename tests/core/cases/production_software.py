@@ -62,7 +62,8 @@ SOFTWARE = made("software", _software, [
     ("x86_64-el9-gcc13-opt", {}, True),
     ("x86_64-el9-gcc13-opt", NO_CONTAINERS, False),
     ("x86_64-el(8|9)-gcc13-opt", {}, False),  # resolves to nothing
-    ("x86_64-.*-gcc13-opt", {}, True),  # matches itself: no regular expression
+    ("x86_64-.*-gcc13-opt", {}, False),  # the same, although it matches itself
+    ("x86_64-el9.4-gcc13-opt", {}, True),  # a dot alone makes no regular expression
     (CENTOS, ONLY_TAGS, True),  # by its tag
     (f"{CENTOS}@centos7", ONLY_TAGS, False),
     (f"{CENTOS}@centos7", {"containers": ["any"], "cvmfs": []}, True),

@@ -84,6 +84,17 @@ def test_a_waiting_task_has_the_reason_of_its_decision(
     assert reason(q) == expected
 
 
+def test_a_task_that_a_task_rule_lets_wait_has_the_reason_of_the_rule(q: Calls) -> None:
+    """The rule task-input-scan of panda2026 looks at no nucleus."""
+    there = _world({"status": "assigning", "nucleus": None})
+    there["datasets"]["data"]["replicas"]["DISK"] = {"lfns": ["f0"]}
+    world.load(q.connection, [there])
+    q.rows("""select brokerage.set_settings('default', '{"profile": "panda2026"}')""")
+    broker(q, "tasks")
+    assert q.rows("select status, rule from brokerage.task_decision") == [("pending", "task-input-scan")]
+    assert reason(q) == ("input_missing", "task-input-scan", None, None)
+
+
 def test_the_reason_is_that_of_the_state_of_the_task(q: Calls) -> None:
     """Every label, status, number of jobs, number of assigned jobs, and decision, each with each."""
     q.connection.execute("""
