@@ -25,4 +25,5 @@ comment on column lifecycle.setting_in_force.timeouts is
   'Base profile whose timeouts apply, documented or panda2026; by default that of the profile of the setup.';
 comment on column lifecycle.setting_in_force.loops is
   'Loops of broker run that the setup needs, a list such as ["maintain", "watchdog"]; null means maintain and watchdog '
-  'while there are jobs, and every loop that once ran. [] means none, since other processes do the work.';
+  'while there are jobs, guard with the setting guard = on or a quarantine, and every loop that once ran. [] means '
+  'none, since other processes do the work.';

@@ -41,8 +41,8 @@ comment on view monitor.loop is
   '`broker loops` prints the view.';
 comment on column monitor.loop.setup is 'Setup that the loop works on; null = all setups.';
 comment on column monitor.loop.name is
-  'Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or '
-  'assign-analysis.';
+  'Name of the loop: guard, maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, '
+  'assign-jobs or assign-analysis.';
 comment on column monitor.loop.state is
   'State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and '
   'ten minutes), stopped (its process ended in order), nobody leads (its process died), or never ran.';

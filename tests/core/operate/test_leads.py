@@ -8,6 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker.cli.shared import codes
+from broker.operate.loops import LOOPS
 from tests.calls import Calls, Connection
 from tests.commands import Cli, commands
 from tests.core.monitor.conftest import Finding, look
@@ -193,6 +194,7 @@ def test_the_setting_loops_names_the_loops_that_a_setup_needs(q: Calls) -> None:
     assert found and found.verdict == "problem" and found.value.endswith("needed by default")
     q.rows(setting, "other", Jsonb({"loops": []}))
     assert finding(q, "watchdog") is None
+    q.rows(setting, "default", Jsonb({"loops": list(LOOPS)}))
     refused = q.refusal(lambda: q.rows(setting, "default", Jsonb({"loops": ["watchdogs"]})))
     assert refused == ("PB001", 'invalid value ["watchdogs"] for setting loops')
 
