@@ -4,6 +4,7 @@ returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_before text;
+  v_job_ids bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.join_line(p_setup);  -- lifecycle.cancel_jobs would wait there with the task locked
@@ -15,12 +16,14 @@ begin
   update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
   perform resource.note_change(p_setup, 'task', p_task_id::text, jsonb_build_object('status', v_before),
                                jsonb_build_object('status', 'aborted', 'reason', p_reason));
-  return query
-    select c.job_id, c.answer
-      from lifecycle.cancel_jobs(p_setup,
-                                 array(select j.job_id from workload.job j
-                                        where j.setup = p_setup and j.task_id = p_task_id and j.ended is null),
-                                 p_reason) c;
+  v_job_ids := array(select j.job_id from workload.job j
+                      where j.setup = p_setup and j.task_id = p_task_id and j.ended is null
+                      order by j.job_id);
+  for v_first in 1..cardinality(v_job_ids) by 100000 loop  -- as many as a call takes
+    return query
+      select c.job_id, c.answer
+        from lifecycle.cancel_jobs(p_setup, v_job_ids[v_first:v_first + 99999], p_reason) c;
+  end loop;
 end $$;
 
 comment on function lifecycle.cancel_task(text, bigint, text) is

@@ -208,6 +208,18 @@ def test_a_cancelled_task_is_brokered_no_more(db: Connection) -> None:
     assert _error(db, "select lifecycle.cancel_task('s', 2)").sqlstate == "PB004"
 
 
+@pytest.mark.drawn
+def test_a_task_with_more_jobs_than_a_call_takes_is_cancelled(db: Connection) -> None:
+    grids.make(db, "s")
+    db.execute("""
+        insert into workload.job
+        select (jsonb_populate_record(j, jsonb_build_object('job_id', j.job_id + n, 'number', j.number + n))).*
+          from workload.job j cross join generate_series(1, 100000) n where j.setup = 's'""")
+    answers = db.execute("select distinct answer, count(*) over () from lifecycle.cancel_task('s', 1)").fetchall()
+    assert answers == [("ended", 100_001)]
+    assert db.execute("select distinct status from workload.job where setup = 's'").fetchall() == [("cancelled",)]
+
+
 def test_work_returned_to_its_task_gets_a_new_job(connect: Connect) -> None:
     db = connect()
     grids.load(db, "s")
