@@ -42,7 +42,7 @@ class StaleAttempt(BrokerError):
 
 
 class NoSuchThing(BrokerError):
-    """PB004: no such job, queue or limit."""
+    """PB004: the job, queue, limit or other object that the call names does not exist."""
 
 
 class WrongState(BrokerError):

@@ -158,7 +158,7 @@ first_job = Table(
     Column("job_id", BigInteger, comment="First waiting job of the TaskQueue that is not held."),
     Column("inserted_at", TIMESTAMP(timezone=True), comment="The time since when the job has been waiting."),
     Column("waits", Interval, comment="How long the job has waited."),
-    comment="The first waiting job of each open TaskQueue, by its id: nearly always the one that waits longest.",
+    comment="The first waiting job of each open TaskQueue whose owner is not held, by its id: nearly always the one that waits longest.",
 )
 
 function_time = Table(
@@ -451,7 +451,7 @@ job_event = Table(
     Column("job_id", BigInteger, comment="Job id, the same in every schema of the setup."),
     Column("at", TIMESTAMP(timezone=True), comment="Time of the row."),
     Column("attempt_number", Integer, comment="Attempt of the job; 0 = never matched."),
-    Column("event", Text, comment="Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled or closed."),
+    Column("event", Text, comment="Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled, closed, retried or replaced."),
     Column("task_queue_id", BigInteger, comment="TaskQueue that the job was in or was taken from; 0 = loaded from a dump."),
     Column("site", Text, comment="Site of the lease; null = there was no lease, or it named no site."),
     Column("grid_ce", Text, comment="Computing element of the lease."),
@@ -620,7 +620,7 @@ loaded_record = Table(
 loop = Table(
     "loop", metadata,
     Column("setup", Text, comment="Setup that the loop works on; null = all setups."),
-    Column("name", Text, comment="Name of the loop: maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or assign-analysis."),
+    Column("name", Text, comment="Name of the loop: guard, maintain, watchdog, summarize, sample, notify, classify, schedule, assign-tasks, assign-jobs or assign-analysis."),
     Column("state", Text, comment="State of the loop: well, failing (the last round had an error), slow (a round has been running for ten periods and ten minutes), stopped (its process ended in order), nobody leads (its process died), or never ran."),
     Column("needed", Boolean, comment="Whether a setup needs the loop (lifecycle.needed_loop)."),
     Column("held_by", Text, comment="Host and process that work on the loop, or worked on it last, for people."),
@@ -708,7 +708,7 @@ profile = Table(
 
 profile_rule = Table(
     "profile_rule", metadata,
-    Column("profile", Text, comment="Profile; the shipped profiles documented and panda2026 may also be changed."),
+    Column("profile", Text, comment="Profile of the organisation; the shipped profiles documented and panda2026 cannot be changed."),
     Column("algorithm", Text, comment="production_job, analysis_job or production_task."),
     Column("rule", Text, comment="Rule id."),
     Column("kind", Text, comment="task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: rejects a queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: decides whether a task without a queue is decided once more; weight: a factor; choice: keeps the best; distribution: a number by which jobs are distributed; pending: the time until a task without a queue is tried again; fact: the function or view that prepares a fact."),
@@ -854,7 +854,7 @@ run = Table(
     Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
     Column("throttled", BigInteger, comment="Tasks that a rule throttled."),
     Column("failed", BigInteger, comment="Tasks that a rule failed, or that could not be evaluated."),
-    comment="Runs of the brokers, with the outcome of their tasks, for as long as decisions are kept.",
+    comment="Runs of the brokers, with the outcome of their tasks, for as long as the setting counts_kept says.",
 )
 
 run_rejection = Table(
@@ -874,7 +874,7 @@ setting = Table(
     Column("setup", Text, comment="Tenant: DIRAC's Setup, PanDA's vo."),
     Column("schema", Text, comment="Schema: taskqueue, brokerage, lifecycle or instance."),
     Column("name", Text, comment="Name of the setting."),
-    Column("value", Text, comment="Value as text; null = no limit."),
+    Column("value", Text, comment="Value as text; null = no limit, or the default that the meaning names."),
     Column("meaning", Text, comment="Effect of the setting, and its unit."),
     Column("default_value", Text, comment="Value if nobody set one; null = none."),
     Column("type", Text, comment="Type of the value."),

@@ -167,7 +167,7 @@ def set_target(target: _Target, changes: _Changes, *, setup: Setup = "default", 
 
 @app.command("clear-target")
 def clear_target(target: _Target, *, setup: Setup = "default", as_json: Json = False) -> None:
-    """Remove a target, and the messages that are on their way there. Needs the role broker_operator."""
+    """Remove a target, and all messages to it, also sent ones. Needs the role broker_operator."""
     _clear("select alert.clear_target(%s, %s)", "target", "targets", target, setup, as_json=as_json)
 
 

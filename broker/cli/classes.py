@@ -28,13 +28,13 @@ def classify(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Classify queues, users and tasks of user analysis. The classes are hi, mid and lo for queues, and S, A, B and C
-    for users and tasks.
+    """Classify queues, users and tasks of user analysis. The classes are hi, mid and lo for queues, A, B and C
+    for users, and S, A, B and C for tasks.
 
     The class of a queue depends on the waits of User Analysis jobs there, that of a user on the slots in use,
     that of a task on its user and its progress. Throttles and weights use the classes. The class of a task is valid for
-    15 minutes, so `broker run` does this every 10. The profile panda2026 counts merge jobs (processing_type pmerge)
-    only. Needs the role broker_operator.
+    15 minutes, so `broker run` does this every 10. The profile panda2026 takes only the waits of merge jobs, and of
+    jobs of user gangarbt. Needs the role broker_operator.
     """
     with session(setup) as connection, connection.transaction(force_rollback=dry_run):
         connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
@@ -49,7 +49,7 @@ def _show(rows: list[Row], setup: str, limit: int) -> None:
     queues = [row for row in rows if row["kind"] == "queue"]
     if not queues:
         few = f"no queue of setup {setup} has two jobs of User Analysis that started in the last four days"
-        output.note(f"{few} (for panda2026 two merge jobs, processing_type pmerge)")
+        output.note(f"{few} (for panda2026 two merge jobs, or jobs of user gangarbt)")
     for kind, classes in _CLASSES.items():
         ranked = [row["class"] for row in rows if row["kind"] == kind]
         if ranked:

@@ -8,7 +8,7 @@ EXAMPLES: Mapping[str, str] = {
     "broker alerts": "broker alerts --all",
     "broker assign": "broker assign jobs --task 7",
     "broker cancel": "broker cancel 1",
-    "broker config get": "broker config get jobbroker",
+    "broker config get": "broker config get jobbroker:NQUEUED_SAT_CAP",
     "broker config set": "broker config set jobbroker:NQUEUED_SAT_CAP 300",
     "broker credential token": "broker credential token pilots-of-north --as agent",
     "broker explain": "broker explain 1 --site NORTH --cpu-time 86400, or broker explain task 7",

@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function alert.clear_target(text, text) is
-  'Removes a target, with the notifications that are on their way to it. Returns false if there was no target. Errors: '
+  'Removes a target, with all its notifications, also sent ones. Returns false if there was no target. Errors: '
   'PB002 (setup not granted).';

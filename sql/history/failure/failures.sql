@@ -90,9 +90,9 @@ begin
 end $$;
 
 comment on function history.failures(text, timestamptz, text[], jsonb, int) is
-  'Failed jobs, counted by what p_by names (site, host, class, error, task, job; a host includes its site, an error is '
-  'source, code and meaning of the first error), the most jobs first, at most p_limit rows (null = all). p_only: only '
-  'failures with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; '
+  'Failed ends of jobs, counted by what p_by names (site, host, class, error, task, job; a host includes its site, an '
+  'error is source, code and meaning of the first error), most jobs first, at most p_limit rows (null = all). p_only: '
+  'only those with these values, such as {"site": "CERN"}; keys site, host, class, task. p_since: null = within a day; '
   'of a task, all that are kept. meaning: that of a shipped error (taskqueue.shipped_error). share: fraction of the '
   'jobs that finished or failed at the site since then, from the sampled figures; null = not known, as for a host. '
   'example: a job with the most frequent text. looked_since: the newest 20,000 failures are looked at, so this is '

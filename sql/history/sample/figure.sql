@@ -52,13 +52,13 @@ select f.figure, f.labels, f.unit, f.fold, 'pgbroker_' || f.metric as metric, f.
     ('instances', 'Rented machines', '{type,state}', 'instances', 'sum', 'instances',
      'Rented machines that are not released.'),
     ('instance_cores', 'Cores of machines', '{type}', 'cores', 'sum', 'instance_cores',
-     'Cores of the rented machines.'),
+     'Cores of the rented machines that are not released.'),
     ('instance_cores_used', 'Cores used', '{type}', 'cores', 'sum', 'instance_cores_used',
      'Cores of the rented machines that steps use.'),
     ('instance_price', 'Price of an hour', '{type}', 'price/h', 'sum', 'instance_price_per_hour',
-     'Price of the rented machines per hour.'),
+     'Price of the rented machines that are not released, per hour.'),
     ('instance_cost', 'Cost of machines', '{type}', 'price', 'sum', 'instance_cost',
-     'Cost of the rented machines since they were requested.'),
+     'Cost of the rented machines that are not released, since they were requested.'),
     ('findings', 'Findings', '{area,verdict}', 'findings', 'sum', 'findings',
      'Findings of `broker doctor`: problems and advice, for the whole server.')
   ) f (figure, title, labels, unit, fold, metric, meaning);

@@ -8,6 +8,7 @@ declare
   v_most bigint;
   v_limit text;
 begin
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   select s.* into v_step from instance.step s where s.setup = p_setup and s.step_id = p_step_id;
   if not found then
@@ -80,4 +81,4 @@ end $$;
 comment on function instance.explain_step(text, bigint) is
   'Explains why a step is on its instance, or why it waits. A waiting step has a row for each instance of its task '
   '(and queue) in the order of fitting, with the missing cores or memory, and a last row for the new instance that it '
-  'would get. Errors: PB001 (no such setup), PB004 (no such step).';
+  'would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such step).';

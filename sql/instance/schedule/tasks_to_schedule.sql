@@ -3,6 +3,7 @@ create or replace function instance.tasks_to_schedule(p_setup text, p_task_id bi
 returns table (task_id bigint, queue text)
 language plpgsql stable security definer set search_path = instance, pg_temp as $$
 begin
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
   select x.task_id, x.queue
@@ -18,4 +19,5 @@ end $$;
 comment on function instance.tasks_to_schedule(text, bigint) is
   'The task given, or (null) all tasks, if they have instances or steps on no instance, in the order in which '
   'instance.schedule takes them. queue: of kind cloud; null if there is none. task_id null means steps and instances '
-  'of no task. Errors: PB001 (no such setup).';
+  'of no task. Errors: PB001 (no such setup), PB002 (setup '
+  'not granted).';

@@ -66,4 +66,4 @@ comment on function lifecycle.watch_timeouts(text, boolean, int) is
   'Ends the jobs to which a timeout of the setup applies, or gives their work back to their tasks, up to p_limit per '
   'rule (null means the setting most); p_dry_run only counts. Returns a row for each rule and action that touched a '
   'job, and one for each rule with a condition that fails for a job (action error: ..., 0 jobs). Two simultaneous '
-  'calls are safe. Errors: PB001 (most), PB002 (setup not granted).';
+  'calls are safe. Errors: PB001 (limit), PB002 (setup not granted).';

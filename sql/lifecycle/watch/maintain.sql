@@ -20,4 +20,4 @@ end $$;
 comment on function lifecycle.maintain(text) is
   'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that are zero, '
   'and makes and drops partitions of the history of jobs. Returns a row per step with its result. Two simultaneous '
-  'calls are safe. Errors: PB002 (setup not granted).';
+  'calls are safe. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -40,4 +40,5 @@ end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
   'Does one step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, retries, activate, shares, ended), '
-  'and returns the number of jobs that it touched, by rule and action. Errors: PB002 (setup not granted).';
+  'and returns the number of jobs that it touched, by rule and action. Errors: PB001 (no '
+  'such setup), PB002 (setup not granted).';

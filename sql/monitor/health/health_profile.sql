@@ -8,8 +8,8 @@ select 'profile' as area, format('profile %s, %s', f.profile, f.algorithm) as ob
        case when f.setups = '{}' then 'a run that names it ends with this error'
             else format('each run of the broker ends with this error in %s', array_to_string(f.setups, ', '))
        end as cost,
-       concat_ws(' ', 'recreate the function, or undo the rule: broker profile clear-rule PROFILE RULE.',
-                 f.hint) as remedy
+       concat_ws(' ', format('recreate the function, or undo the rule: broker profile clear-rule %s RULE '
+                             '--algorithm %s.', f.profile, f.algorithm), f.hint) as remedy
   from fault f
  union all
 select 'profile', 'profiles of your own', format('%s, and all compose', count(*)), 'ok', null, null

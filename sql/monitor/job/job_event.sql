@@ -21,8 +21,8 @@ comment on view monitor.job_event is
   'Holds are those of the job itself, not of its owner or TaskQueue. Restrict the job, or the time.';
 comment on column monitor.job_event.attempt_number is 'Attempt of the job; 0 = never matched.';
 comment on column monitor.job_event.event is
-  'Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled or '
-  'closed.';
+  'Event: matched, running, released, expired, held, resumed, changed, kill asked, finished, failed, cancelled, '
+  'closed, retried or replaced.';
 comment on column monitor.job_event.task_queue_id is
   'TaskQueue that the job was in or was taken from; 0 = loaded from a dump.';
 comment on column monitor.job_event.retry_rule is

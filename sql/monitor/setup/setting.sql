@@ -26,7 +26,7 @@ comment on view monitor.setting is
   'Settings of each setup in all schemas; the function set_settings of the schema changes them.';
 comment on column monitor.setting.schema is 'Schema: taskqueue, brokerage, lifecycle or instance.';
 comment on column monitor.setting.name is 'Name of the setting.';
-comment on column monitor.setting.value is 'Value as text; null = no limit.';
+comment on column monitor.setting.value is 'Value as text; null = no limit, or the default that the meaning names.';
 comment on column monitor.setting.meaning is 'Effect of the setting, and its unit.';
 comment on column monitor.setting.default_value is 'Value if nobody set one; null = none.';
 comment on column monitor.setting.type is 'Type of the value.';

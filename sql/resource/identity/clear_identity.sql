@@ -7,4 +7,5 @@ begin
 end $$;
 
 comment on function resource.clear_identity(text, text) is
-  'Withdraws the use of a setup from a database role; returns false if the role had none. Errors: PB001 (no setup).';
+  'Withdraws the use of a setup from a database role; returns false if the role had none. Errors: PB001 (no setup), '
+  'PB002 (setup not granted).';

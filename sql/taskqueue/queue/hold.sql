@@ -7,4 +7,4 @@ $$;
 comment on function taskqueue.hold(text, text, text) is
   'Holds a waiting job (id), an owner (OwnerDN; present and future TaskQueues) or a task_queue (id): its jobs are not '
   'matched until taskqueue.resume. Returns how many jobs or TaskQueues changed. Errors: PB001, PB002, PB004, PB005 '
-  '(leased).';
+  '(leased), PB006 (an owner, while calls keep the setup busy).';

@@ -34,4 +34,4 @@ end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is
   'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Holds are '
-  'independent: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';
+  'independent: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005, PB006.';

@@ -119,6 +119,8 @@ def test_short_jobs_that_starve_are_shown(q: Calls) -> None:
     for thing in (("job", "4"), ("owner", "bob"), ("task_queue", str(short))):
         q.call("hold", *thing)
         assert q.rows(starved) == ([(5, True)] if thing[0] == "job" else [])
+        first = "select job_id from monitor.first_job where cpu_time = 500"
+        assert q.rows(first) == ([(5,)] if thing[0] == "job" else [])
         q.call("resume", *thing)
     q.call("set_task_queue_enabled", short, False)
     assert q.rows(starved) == []
