@@ -29,7 +29,8 @@ begin
   end if;
   v_resource := '{"CPUTime": 1000000000}' || p_resource
                 || jsonb_strip_nulls(jsonb_build_object(
-                  'Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
+                  'Site', v_instance.queue, 'NumberOfProcessors', least(floor(v_instance.cpu), 1024),
+                  'MaxRAM', v_instance.ram));
   for v_id in
     select s.job_id from instance.step s
      cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
@@ -53,7 +54,8 @@ begin
     select m.* into job_id, task_queue_id, requirements, user_priority, attempt
       from taskqueue.match_jobs(
         p_setup,
-        v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
+        v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', least(floor(v_cpu), 1024),
+                                                           'MaxRAM', v_ram)), 1) m;
     exit when job_id is null;
     v_got := v_got + 1;
     return next;

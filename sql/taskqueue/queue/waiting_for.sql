@@ -5,7 +5,7 @@ language sql stable as $$
   select t.task_queue_id, d.tags, d.min_ram
     from taskqueue.task_queue_site s
    cross join lateral (select o.* from taskqueue.task_queue o
-                        where o.setup = s.setup and o.task_queue_id = s.task_queue_id and o.enabled and not o.held
+                        where o.setup = s.setup and o.task_queue_id = s.task_queue_id and o.is_open
                        offset 0) t
    cross join lateral (select o.* from taskqueue.definition o
                         where o.setup = t.setup and o.definition_id = t.definition_id and o.sites = array[p_site]

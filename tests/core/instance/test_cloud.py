@@ -105,6 +105,10 @@ def test_held_jobs_and_too_large_jobs_are_not_placed(q: Calls) -> None:
     q.rows("select taskqueue.hold('s', 'job', '1')")
     assert schedule(q) == (0, 0, 1, 0, 1)
     q.rows("select taskqueue.resume('s', 'job', '1')")
+    [(owner,)] = q.rows("select owner_dn from monitor.task_queue where setup = 's' limit 1")
+    q.rows("select taskqueue.hold('s', 'owner', %s)", owner)
+    assert schedule(q)[:2] == (0, 0)
+    q.rows("select taskqueue.resume('s', 'owner', %s)", owner)
     assert schedule(q)[:2] == (1, 1)
 
 
