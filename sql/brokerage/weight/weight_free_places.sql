@@ -14,7 +14,7 @@ language sql stable parallel safe as $$
     case when q.site_class = -1 then 1 else 0 end,
     brokerage.user_free_places(t, q, p),
     coalesce(q.site_class, 0),
-    coalesce(t.jobs, 0),
+    coalesce(case when t.is_merging then t.jobs else t.unassigned_jobs end, 0),
     case when coalesce(t.gshare in ('User Analysis', 'Express Analysis'), false) then coalesce(t.task_class, 1) end,
     case when t.is_merging then 1 else 0 end]::float8[]
 $$;
@@ -22,4 +22,4 @@ $$;
 comment on function brokerage.weight_free_places(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Terms of the new basic weight: free places of the user by class of the queue (hi, mid, lo), queues by class, free '
-  'places, class, jobs of the task, the task''s class (null = classes do not count), and whether it is merging.';
+  'places, class, jobs to be made, the task''s class (null = classes do not count), and whether it is merging.';

@@ -369,11 +369,19 @@ def test_the_new_weight_of_the_documentation_follows_its_table(rolled_back: Db) 
 
 
 def test_the_terms_of_the_new_weight_are_read_from_facts(rolled_back: Db) -> None:
-    limits = {"t_base_default_queue_length_per_pq_user": 5, "p_user_queued": 2, "t_jobs": 7}
+    # 70 jobs of the task's input, of which 7 are left; a merging task has 7 jobs by nFilesPerJob
+    limits = {"t_base_default_queue_length_per_pq_user": 5, "p_user_queued": 2, "t_jobs": 70, "t_unassigned_jobs": 7}
     terms = [
         case(_terms(3, 1, 7, 2), **limits, q_site_class=1, t_gshare="User Analysis", t_task_class=2),
         case(_terms(3, 0, 7, 1), **limits, t_gshare="Express Analysis"),
-        case(_terms(3, -1, 7, None, 1), **limits, q_site_class=-1, t_gshare="ART", t_task_class=0, t_is_merging=True),
+        case(
+            _terms(3, -1, 7, None, 1),
+            **limits | {"t_jobs": 7, "t_unassigned_jobs": 70},
+            q_site_class=-1,
+            t_gshare="ART",
+            t_task_class=0,
+            t_is_merging=True,
+        ),
         case(_terms(0, 0, 7, None), **limits | {"p_user_queued": 9}),
     ]
     assert call(rolled_back, "weight_free_places", terms) == [each.expected for each in terms]
