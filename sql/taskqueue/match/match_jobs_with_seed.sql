@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is
-  'Works like taskqueue.match_jobs with draws that follow from a seed: the same seed over the same TaskQueues takes '
-  'the same jobs. Errors: PB001, PB002.';
+  'Works like taskqueue.match_jobs with draws that follow from a seed: the same seed over the same TaskQueues, '
+  'posting lists and known matches takes the same jobs. Errors: PB001, PB002.';
