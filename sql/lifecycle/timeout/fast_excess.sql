@@ -1,5 +1,6 @@
 -- TIMEOUTS.md, Fast rebrokerage. Loaded counts are included, but only the jobs of this database can be moved. All three
--- thresholds are strict. panda2026 moves one job less; if the limit of the share is 0 or not set, it only reports.
+-- thresholds are strict and exact. panda2026 leaves queues with slots out of the total, moves one job less, and only
+-- reports if the limit of the share is 0 or not set.
 create or replace function lifecycle.fast_excess(p_setup text)
 returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
                fraction float8, threshold float8, excess bigint, why_not text)
@@ -7,31 +8,33 @@ language sql stable security definer set search_path = lifecycle, pg_temp as $$
   select resource.identify_viewer(p_setup);
   with setting as materialized (  -- each value of the configuration is looked up once
     select (resource.config_value(p_setup, 'pandaserver', 'rebroker',
-                                  'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
+                                  'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::numeric as ratio,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker',
-                                  'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
+                                  'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::numeric as fraction,
            coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                     'documented') as profile
   ), counted as materialized (
     select c.queue, c.gshare,
            sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued,
-           sum(c.running)::bigint as running
+           sum(c.running)::bigint as running,
+           exists (select from resource.slot x where x.setup = p_setup and x.queue = c.queue) as has_slots
       from workload.job_count c
      where c.setup = p_setup
      group by c.queue, c.gshare
   ), total as (
-    select n.gshare, sum(n.queued)::bigint as queued from counted n group by n.gshare
+    select n.gshare,
+           coalesce(sum(n.queued) filter (where s.profile = 'documented' or not n.has_slots), 0)::bigint as queued
+      from counted n cross join setting s group by n.gshare
   ), threshold as materialized (
     select t.gshare,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker',
-                                  'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::float8 as jobs
+                                  'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::numeric as jobs
       from total t
   ), compared as (
     select c.queue, c.gshare, c.queued, c.running, t.queued as total, s.ratio, s.fraction, l.jobs as threshold,
            s.profile, q,
            ceil(least(c.queued - c.running * s.ratio, c.queued - coalesce(l.jobs, 0),
-                      c.queued - t.queued * s.fraction)) as excess,
-           exists (select from resource.slot x where x.setup = p_setup and x.queue = c.queue) as has_slots
+                      c.queued - t.queued * s.fraction)) as excess, c.has_slots
       from counted c
      cross join setting s
       join total t on t.gshare is not distinct from c.gshare
@@ -39,7 +42,7 @@ language sql stable security definer set search_path = lifecycle, pg_temp as $$
       left join resource.queue q on q.setup = p_setup and q.queue = c.queue
      where c.queued > 0
   )
-  select c.queue, c.gshare, c.queued, c.running, c.total, c.ratio, c.fraction, c.threshold,
+  select c.queue, c.gshare, c.queued, c.running, c.total, c.ratio::float8, c.fraction::float8, c.threshold::float8,
          greatest(c.excess - (c.profile = 'panda2026')::int, 0)::bigint,
          case when c.queued <= c.running * c.ratio
               then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)

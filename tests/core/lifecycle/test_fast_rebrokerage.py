@@ -47,6 +47,23 @@ def test_excess_jobs_are_rebrokered_lowest_ids_first(rolled_back: Connection, pr
     assert q.rows("select * from workload.count_difference") == []
 
 
+@pytest.mark.parametrize(("profile", "expected"), [("documented", {}), ("panda2026", {"A": (2, 2)})])
+def test_queues_with_slots_count_in_the_total_of_documented_alone(
+    rolled_back: Connection, profile: str, expected: dict[str, tuple[int, int]]
+) -> None:
+    """6 at A, and 14 at S: 6 is 0.3 of 20, and 4.2 above 0.3 of 6."""
+    q = make(rolled_back, World({LIMIT: 3}, [*queued(A, 6), *queued(SLOTS, 14)]), [A, SLOTS], profile)
+    q.rows("insert into resource.slot (setup, queue, number, numslots) values ('default', 'S', 1, 0) returning 1")
+    assert moved(q) == expected
+
+
+def test_a_fraction_is_compared_exactly(rolled_back: Connection) -> None:
+    """In binary numbers 0.57 times 100 is below 57."""
+    config = {LIMIT: 0, "FAST_REBRO_THRESHOLD_NQUEUE_FRAC": 0.57}
+    q = make(rolled_back, World(config, [*queued(A, 57), *queued(B, 43)]), [A, B])
+    assert why_not(q) == "57 queued, not above 0.57 of the 100 of the share"
+
+
 def test_the_configuration_is_read_once_for_any_number_of_queues(rolled_back: Connection) -> None:
     queues = [Queue(f"Q{n}") for n in range(20)]
     jobs = [job for queue in queues for job in queued(queue, 5)]
