@@ -8,7 +8,7 @@ language sql stable parallel safe as $$
     when brokerage.needs_no_local_input(t, q, p, x) or t.located_files <= t.input_num_threshold then null
     when case
       when (x ->> 'inclusive')::boolean then 100 * p.located_files::float8 < t.input_num_fraction * t.located_files
-      else 100 * p.located_files::float8 <= t.input_num_fraction * t.located_files end
+      else 100 * p.located_files::numeric <= t.input_num_fraction::numeric * t.located_files end
     then format('%s%s of %s files of its input are there, INPUT_NUM_FRACTION is %s%%',
                 case when not coalesce(brokerage.may_be_elsewhere(t, q, p, x), false) then '!' end,
                 p.located_files, t.located_files, t.input_num_fraction)

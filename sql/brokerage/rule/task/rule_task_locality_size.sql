@@ -8,7 +8,7 @@ language sql stable parallel safe as $$
     when brokerage.needs_no_local_input(t, q, p, x) or t.located_bytes <= t.input_size_threshold * 1073741824 then null
     when case
       when (x ->> 'inclusive')::boolean then 100 * p.located_bytes::float8 < t.input_size_fraction * t.located_bytes
-      else 100 * p.located_bytes::float8 <= t.input_size_fraction * t.located_bytes end
+      else 100 * p.located_bytes::numeric <= t.input_size_fraction::numeric * t.located_bytes end
     then format('%s%s of %s bytes of its input are there, INPUT_SIZE_FRACTION is %s%%',
                 case when not coalesce(brokerage.may_be_elsewhere(t, q, p, x), false) then '!' end,
                 p.located_bytes, t.located_bytes, t.input_size_fraction)

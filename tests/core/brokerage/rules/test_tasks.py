@@ -183,6 +183,16 @@ def test_locality_is_ignored_for_small_or_urgent_tasks_when_all_nuclei_fail(roll
     assert [answer[:1].replace("0", "") for answer in answers] == [mark for mark, _ in cases]
 
 
+@pytest.mark.parametrize(("rule", "kind", "of"), [
+    ("rule_task_locality_size", "size", "bytes"), ("rule_task_locality_num", "num", "files"),
+])  # fmt: skip
+def test_a_fraction_of_the_input_is_compared_exactly(rolled_back: Db, rule: str, kind: str, of: str) -> None:
+    """In binary numbers 0.57 times 10,000 is below 5,700."""
+    facts = {f"t_input_{kind}_threshold": 0, f"t_input_{kind}_fraction": 0.57, f"t_located_{of}": 10_000}
+    cases = [case("57 of 10000 ", **facts, **{f"p_located_{of}": 57}), case(None, **facts, **{f"p_located_{of}": 58})]
+    check(rolled_back, rule, cases)
+
+
 @pytest.mark.parametrize("rule", ["rule_task_locality_size", "rule_task_locality_num"])
 def test_locality_is_dropped_for_tasks_frozen_longer_than_the_period(rolled_back: Db, rule: str) -> None:
     nothing = {"p_located_files": 0, "p_located_bytes": 0}
