@@ -24,8 +24,9 @@ class Verdict:
     p: float
 
 
-def win(levels: Mapping[float, int]) -> dict[float, float]:
-    """By priority: the probability that the smallest of `random()/priority` is one of its `count` candidates."""
+def win(levels: Mapping[float, float]) -> dict[float, float]:
+    """By priority: the probability that the smallest key is one of its `count` candidates. One of n siblings counts as
+    1/n of a candidate (sql/taskqueue/SHARES.md, Siblings)."""
     levels = {priority: count for priority, count in levels.items() if count > 0}
     if not levels:
         return {}

@@ -21,7 +21,11 @@ DEFAULTS = Options(jobs=1_000_000, draws=200_000)
 _REQUESTS = 20  # drawn at random for each call, so that the distribution is their mean
 
 _LEVELS = "select task_queue_id, user_priority, count(*) from taskqueue.job where setup = %s and not held group by 1, 2"
-_MATCHING = "select task_queue_id, cpu_time, priority from taskqueue.matching_queues(%s, %s)"
+_MATCHING = """
+select m.task_queue_id, m.cpu_time, m.priority, q.siblings
+  from taskqueue.matching_queues(%s, %s) m
+  join taskqueue.task_queue q on q.setup = %s and q.task_queue_id = m.task_queue_id
+"""
 # The rank of a job by id among the jobs of its queue and user priority, which have not changed since the draws.
 _DRAWN = """
 select q.cpu_time, q.task_queue_id, j.user_priority, j.rank, count(*)
@@ -87,13 +91,16 @@ def _expected(bench: Bench, requests: list[Resource]) -> Expected:
         levels[queue][level] = jobs
     expected = Expected()
     for request in requests:
-        matching = bench.rows(_MATCHING, [SETUP, Jsonb(request)])
-        bucket = max(cpu_time for _, cpu_time, _ in matching)
-        queues = {queue: priority for queue, cpu_time, priority in matching if cpu_time == bucket}
-        alike = Counter(queues.values())
+        matching = bench.rows(_MATCHING, [SETUP, Jsonb(request), SETUP])
+        bucket = max(cpu_time for _, cpu_time, _, _ in matching)
+        alike: dict[float, float] = defaultdict(float)  # siblings together are one candidate
+        for _, cpu_time, priority, siblings in matching:
+            alike[priority] += (cpu_time == bucket) / siblings
         chances = draw.win(alike)
-        for queue, priority in queues.items():
-            expected.add(bucket, queue, chances[priority] / alike[priority] / len(requests), levels[queue])
+        for queue, cpu_time, priority, siblings in matching:
+            if cpu_time == bucket:
+                chance = chances[priority] / siblings / alike[priority]
+                expected.add(bucket, queue, chance / len(requests), levels[queue])
     return expected
 
 
