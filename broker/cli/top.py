@@ -44,6 +44,7 @@ _TREE = """
            as usage, behind
       from monitor.share_tree where setup = %s and is_leaf order by behind nulls last, gshare collate "C" limit %s
 """
+_OF_SHARES = ("share", "waiting", "priority", "target", "usage", "behind")  # JSON has all; null = not of this kind
 _LOOPS = """
     select * from (
       select distinct on (name) name, state, held_by, renewed_at, now() as now
@@ -90,7 +91,8 @@ def top(
             time.sleep(1)
         found = _read(connection, setup, rate.measure(connection))
         if as_json:
-            output.json_out(found)
+            shares = [dict.fromkeys(_OF_SHARES) | row for row in found["shares"]]
+            output.json_out(found | {"shares": shares})
         else:
             _show(found)
 

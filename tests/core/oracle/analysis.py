@@ -226,9 +226,10 @@ class Analysis(Panda):
 
     @property
     def number_of_jobs(self) -> int:
-        """The number of jobs; of merge jobs, the number that nFilesPerJob would make."""
+        """The number of jobs that would be made now: one for a part that failed before, brokered alone; of merge
+        jobs, the number that nFilesPerJob would make."""
         if not self.merging:
-            return self.largest_job.jobs
+            return 1 if self.world.get("failed_parts") else self.largest_job.jobs
         size = self.split("nFilesPerJob") or 1
         return -(-len(self.primary.get("files") or []) // size)
 
