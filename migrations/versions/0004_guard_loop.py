@@ -14,7 +14,7 @@ _LOOPS = (
     "maintain", "watchdog", "summarize", "sample", "notify", "classify", "schedule", "assign-tasks", "assign-jobs",
     "assign-analysis",
 )  # fmt: skip
-# What each comment is on, the comment, and the former one.
+# The object of each comment, the comment, and the former one.
 _COMMENTS = (
     (
         "column lifecycle.setting.loops",
