@@ -73,7 +73,7 @@ def test_an_error_in_one_setup_is_reported_and_stops_no_other_step(db: Connectio
     q.rows("select workload.correct_counts('a')")
     assert watch(q) == {
         ("pending", "cancel"): 1,
-        ("fast-rebroker", 'error: invalid input syntax for type double precision: "x"'): 0,
+        ("fast-rebroker", 'error: invalid input syntax for type numeric: "x"'): 0,
     }
     assert job_state(q, 1)[0] == "cancelled"
 
