@@ -854,7 +854,7 @@ run = Table(
     Column("pending", BigInteger, comment="Tasks that no queue or nucleus can take."),
     Column("throttled", BigInteger, comment="Tasks that a rule throttled."),
     Column("failed", BigInteger, comment="Tasks that a rule failed, or that could not be evaluated."),
-    comment="Runs of the brokers, with the outcome of their tasks, for as long as the setting counts_kept says.",
+    comment="Runs of the brokers, with the outcome of their tasks. The setting counts_kept is the time for which a run is kept.",
 )
 
 run_rejection = Table(

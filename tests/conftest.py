@@ -335,7 +335,7 @@ def _shared_dsn(template: str, worker_id: str) -> str:
 class _Session:
     """A connection that one test after another gets like new, but with functions compiled and catalogs cached. After a
     long test it is closed, since PostgreSQL keeps the plans of all functions that a session ever called, also of those
-    that a rollback removed: 10 GB after 2,000 worlds with profiles of their own."""
+    that a rollback removed: 16 GB after 2,000 worlds with profiles of their own."""
 
     _LONG = 30.0  # seconds
     _AS_NEW = """reset session authorization; reset all; close all; unlisten *; select pg_advisory_unlock_all();

@@ -44,7 +44,7 @@ _TREE = """
            as usage, behind
       from monitor.share_tree where setup = %s and is_leaf order by behind nulls last, gshare collate "C" limit %s
 """
-_OF_SHARES = ("share", "waiting", "priority", "target", "usage", "behind")  # JSON has all; null = not of this kind
+_OF_SHARES = ("share", "waiting", "priority", "target", "usage", "behind")  # null in JSON = not of this kind of shares
 _LOOPS = """
     select * from (
       select distinct on (name) name, state, held_by, renewed_at, now() as now

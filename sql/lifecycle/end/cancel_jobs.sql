@@ -53,6 +53,6 @@ end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is
   'Cancels jobs, brokered or only inserted, all or none. The answer for each job is ended, kill asked (the answer to '
-  'the next report of its agent), or the text has ended with its outcome, such as has ended: finished. Errors: PB001 '
+  'the next report of its agent), or, for a job that has ended, a text such as "has ended: finished". Errors: PB001 '
   '(reason, too many jobs), PB002 (setup or owner not granted), PB004 (no such job; for a private submitter, no '
   'waiting or leased job of its own).';

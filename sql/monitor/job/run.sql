@@ -13,7 +13,7 @@ select r.setup, r.run_id, r.algorithm, r.profile, r.trial, r.dry, r.called_by, r
  where (r.setup = (select resource.bound_setup())) is not false;
 
 comment on view monitor.run is
-  'Runs of the brokers, with the outcome of their tasks, for as long as the setting counts_kept says.';
+  'Runs of the brokers, with the outcome of their tasks. The setting counts_kept is the time for which a run is kept.';
 comment on column monitor.run.trial is 'Trial that was active; null = no trial, or the call named a profile.';
 comment on column monitor.run.tasks is 'Number of tasks that were decided and are still kept.';
 comment on column monitor.run.with_candidates is 'Tasks with candidates.';

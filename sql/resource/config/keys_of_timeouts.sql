@@ -5,7 +5,7 @@ language sql immutable as $$
   select k.app, k.component, k.key, k.type, k.default_value, k.unit, k.meaning, k.zero_is_default, k.profiles::text[]
     from (values
       ('jedi', 'watchdog', 'PENDING_TIMEOUT_<label>', 'number', '168'::jsonb, 'h',
-       'Accepted, and read by no rule: JEDI gives a task up that was pending for longer.', false, '{panda2026}'),
+       'No rule reads it. JEDI gives up a task that was pending for longer.', false, '{panda2026}'),
       ('pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', 'number', '3', 'factor',
        'Ratio of queued to running jobs above which jobs are brokered again.', true, '{documented,panda2026}'),
       ('pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC', 'number', '0.3', 'fraction',
@@ -18,8 +18,8 @@ language sql immutable as $$
       ('pandaserver', 'rebroker', 'ANALY_TIMEOUT_<group>', 'number', null, 'h',
        'The same for a working group; null = ANALY_TIMEOUT.', false, '{panda2026}'),
       ('pandaserver', 'watcher', 'HEARTBEAT_TIMEOUT_<workflow>', 'number', null, 'h',
-       'Maximum time without a heartbeat of a job of the workflow; null = heartbeat_time, and in documented no '
-       'limit of transferring jobs.', false, '{documented,panda2026}'),
+       'Maximum time without a heartbeat of a job of the workflow; null = the setting heartbeat_time (in documented, '
+       'transferring jobs have no limit then).', false, '{documented,panda2026}'),
       ('pandaserver', 'job_timeout', 'TIMEOUT_defined', 'number', '4', 'h', 'Maximum time that a job may be defined.',
        false, '{panda2026}'),
       ('pandaserver', 'job_timeout', 'TIMEOUT_holding', 'number', '48', 'h',

@@ -152,7 +152,7 @@ def test_a_pending_task_waits_by_its_priority_and_profile(
 
 @pytest.mark.parametrize(("algorithm", "label"), [("production_job", "managed"), ("analysis_job", "user")])
 def test_a_task_is_frozen_while_it_finds_no_queue(db: Connection, algorithm: str, label: str) -> None:
-    """From the first run without a queue to the run that assigns a job. A loaded time stands until then."""
+    """The task is frozen from the first run without a queue to the run that assigns a job. A loaded time stays."""
     tasks = [{"id": 1, "label": label}, {"id": 2, "label": label, "frozen": (NOW - timedelta(days=2)).isoformat()}]
     closed = open_world(["QA"], tasks, files=3, type="unified", status="offline")
     world.load(db, [closed])
