@@ -340,15 +340,6 @@ def test_user_priority_10_is_a_weight_unless_ten_first_is_set(q: Calls) -> None:
     q.settings(ten_first=False)
 
 
-def test_cards_of_the_former_policy_are_not_taken(q: Calls) -> None:
-    levels_of(q, {10: 1, 9: 300})
-    while q.take().user_priority == 10:  # most of its cards are nines
-        q.insert(1, 10)
-    q.settings(ten_first=True)
-    assert q.take().user_priority == 10
-    assert q.inconsistencies() == []
-
-
 @pytest.mark.slow
 def test_ten_first_leaves_lower_user_priorities_drawn_by_weight(q: Calls) -> None:
     q.settings(ten_first=True)

@@ -316,6 +316,26 @@ def test_the_next_match_gets_the_job_of_one_that_was_rolled_back(q: Counted, oth
     assert q.inconsistencies() == []
 
 
+@pytest.mark.parametrize("way", ["match_job", "match_many"])
+def test_cards_of_the_former_law_are_not_taken(q: Counted, way: str) -> None:
+    """All of the eight cards are nines, with the given seed; with ten_first the ten goes first."""
+    queue_with(q, {9: 300, 10: 1})
+    deal(q, 8)
+    ten = 30
+    assert len(hand(q).cards) == 8 and ten not in hand(q).cards
+    q.settings(queue_size=2000)
+    assert not hand(q).void
+    q.settings(ten_first=True)
+    assert hand(q).void
+    if way == "match_job":
+        assert q.take().job_id == ten
+    else:
+        one = {"resources": [{"CPUTime": 10**6}]}
+        jobs = [job for (job,) in q.rows("select job_id from taskqueue.match_many('default', %s)", Jsonb([one, one]))]
+        assert ten in jobs
+    assert q.inconsistencies() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ten_first", [True, False])
 def test_a_void_hand_is_not_used(q: Counted, ten_first: bool) -> None:
