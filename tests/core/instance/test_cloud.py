@@ -93,6 +93,16 @@ def test_each_queue_has_its_own_instances(q: Calls) -> None:
     assert shown == [("placed", "no instance suited: a new one of type small; 2 cores and 4096 MB of it were free")]
 
 
+def test_an_instance_of_more_cores_than_a_description_may_offer_gets_jobs(q: Calls) -> None:
+    world.load(q.connection, [{"instance_types": {"huge": {"cpu": 2048, "ram": 10**6, "price": 9}}}], "s", merge=True)
+    waiting(q, 1, cores=1000)
+    assert schedule(q)[:2] == (1, 1)
+    [instance] = placed(q).values()
+    assert q.rows("select type from monitor.instance where instance_id = %s", instance) == [("huge",)]
+    waiting(q, 2, cores=1000)
+    assert set(match(q, instance, spare=True)) == {1, 2}
+
+
 def test_held_jobs_and_too_large_jobs_are_not_placed(q: Calls) -> None:
     waiting(q, 1)
     q.rows("select taskqueue.hold('s', 'job', '1')")
