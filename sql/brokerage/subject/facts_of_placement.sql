@@ -32,7 +32,7 @@ language sql stable as $$
   ), replica as materialized (
     select r.dataset, r.storage, r.lfns, f.found, f.is_complete
       from dataset d
-      join workload.replica r on r.setup = p_setup and r.dataset = d.dataset
+      join workload.replica r on r.setup = p_setup and r.dataset = d.dataset and r.vp is not true
      cross join lateral workload.replica_figures(r, d.files) f
   ), cover as materialized (  -- the part of a dataset at a queue: all of it, or some, on disk or with tape
     select r.dataset, u.number as queue,

@@ -26,12 +26,16 @@ language sql stable as $$
                                    and r.scope = 'default'
       join unified b on b.queue = r.queue and b.status = 'online' and b.runs_production >= m.runs_production
                     and b.runs_analysis >= m.runs_analysis
+  ), named as materialized (
+    select t.number as task, q.number as queue
+      from task t
+     cross join unnest(t.preassigned) n(name)
+      left join queue q on n.name in (q.queue, q.unified_name)
   )
-  select x.task * cardinality(p_queues) + x.queue, count(*) over (partition by x.task) = 1
-    from (select t.number as task, q.number as queue
-            from task t
-           cross join unnest(t.preassigned) n(name)
-            join queue q on n.name in (q.queue, q.unified_name)
+  select x.task * cardinality(p_queues) + x.queue,
+         count(*) over (partition by x.task) = 1
+           and x.task not in (select n.task from named n where n.queue is null)
+    from (select n.task, n.queue from named n where n.queue is not null
           union
           select t.number, q.number
             from task t
@@ -42,4 +46,5 @@ $$;
 
 comment on function brokerage.preassigned_pairs(
   text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'Queues to which tasks are pre-assigned, one row per pair; alone: whether the queue is the only one of its task.';
+  'Queues to which tasks are pre-assigned, one row per pair; alone: whether the task names this queue and no '
+  'other, known or not.';

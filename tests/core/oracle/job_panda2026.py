@@ -200,7 +200,8 @@ def initial_list(case: Panda) -> tuple[str, list[Queue]]:
     if case.task.get("site") and not site:
         names = names_in(case.task["site"])
         chosen = [replace(queue, pre_assigned=True) for queue in case.queues if named(queue, names)]
-        case.only_site = len(chosen) == 1
+        unknown = set(names) - {name for queue in case.queues for name in (queue.unified, queue.name)}
+        case.only_site = len(chosen) == 1 and not unknown
         return "prod-initial-preassigned", chosen
     chosen = [queue for queue in case.queues if runs_production(queue) and queue.row.get("cloud", "WORLD")]
     return "prod-initial-all", chosen

@@ -41,7 +41,7 @@ SIZES: dict[str, list[Any]] = {
     "split.nEventsPerJob": [AS_IS, AS_IS, AS_IS, 1, 15, 40, 150], "split.nGBPerJob": [AS_IS, AS_IS, 0.5, 1, 3],
     "split.tgtNumEventsPerJob": [AS_IS, AS_IS, AS_IS, 30, 120], "split.nMaxFilesPerJob": [AS_IS, AS_IS, 1, 2],
 }  # fmt: skip
-REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full"]
+REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full", "vp"]
 
 POLICIES = [
     "type=evgensimul:100%", "type=evgen:100%,type=simul:100%,type=any:0%", "type=simul:0%",
@@ -220,8 +220,9 @@ GPUS = json.dumps({"sw_platform": PLATFORM, "gpu_spec": {"vendor": "nvidia", "mo
 PANDA_THEMES: dict[str, Theme] = {
     "panda: initial": {"queue.type": ["analysis", "special", "unified"], "queue.cloud": ["", "", "DE"],
         "queue.name": ["TEST_"], "queue.catchall": ["grandly_unified", "x=1,grandly_unified", "grandly_unifiedX"]},
-    "panda: pre-assigned alone": {"task.site": ["first", "first", "half", "all"], "task.use_scout": [AS_IS, True],
-        "task.event_service": [AS_IS, AS_IS, 1], "task.core_count": [AS_IS, 8, 0], "task.io_intensity": [AS_IS, 500],
+    "panda: pre-assigned alone": {"task.site": ["first", "first", "half", "all", "unknown"],
+        "task.use_scout": [AS_IS, True], "task.event_service": [AS_IS, AS_IS, 1],
+        "task.core_count": [AS_IS, 8, 0], "task.io_intensity": [AS_IS, 500],
         "split.maxCoreCount": [AS_IS, 4], "split.ipConnectivity": [AS_IS, "full"], "split.ipStack": [AS_IS, 6],
         "core.WORK_SHORTAGE": [AS_IS, True], "queue.corecount": [1, 8, None], "queue.jobseed": ["es", "std", "eshigh"],
         "queue.wnconnectivity": ["http", "none", None], "queue.pledgedcpu": [-1], "queue.status": ["test", "offline"],
@@ -504,7 +505,8 @@ def _statistics(queues: list[Parts], apart: bool) -> list[Row]:
 
 
 def _some_names(choice: str, names: list[str]) -> str:
-    return ",".join({"half": names[::2], "all": names, "first": names[:1]}[choice])
+    chosen = {"half": names[::2], "all": names, "first": names[:1], "unknown": [*names[:1], "NOWHERE_PQ"]}
+    return ",".join(chosen[choice])
 
 
 @st.composite

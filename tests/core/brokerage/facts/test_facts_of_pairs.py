@@ -66,7 +66,7 @@ CASES: list[tuple[Row, str, Row]] = [
     ({"site": "Q"}, "Q", {"is_preassigned": True, "preassigned_alone": True}),
     ({"site": "Q"}, "NEAR", {"is_preassigned": False, "preassigned_alone": False}),
     ({"site": "Q,NEAR"}, "Q", {"is_preassigned": True, "preassigned_alone": False}),
-    ({"site": "Q,NOT_THERE"}, "Q", {"is_preassigned": True, "preassigned_alone": True}),
+    ({"site": "Q,NOT_THERE"}, "Q", {"is_preassigned": True, "preassigned_alone": False}),
     ({"site": "UNIFIED"}, "UNIFIED/MCORE", {"is_preassigned": True, "preassigned_alone": False}),
     ({"site": "UNIFIED/MCORE"}, "UNIFIED/MCORE", {"is_preassigned": True, "preassigned_alone": True}),
     ({"site": "UNIFIED/MCORE"}, "UNIFIED/SCORE", {"is_preassigned": False}),
@@ -77,6 +77,9 @@ CASES: list[tuple[Row, str, Row]] = [
     ({"input": ["whole"]}, "NUC_PQ", {**_there(0, 0), "input_is_local": False}),
     ({"input": ["second"]}, "Q", {**_there(2, 3), "input_is_local": True}),
     ({"input": ["taped"]}, "Q", {**_there(0, 0, 2, 3), "input_is_local": False}),
+    ({"input": ["virtual"]}, "Q", {**_there(0, 0), "input_is_local": False}),
+    ({"input": ["virtual and part"]}, "Q", {**_there(1, 1), "input_is_local": False}),
+    ({"input": ["virtual"], "is_merging": True}, "Q", {**_there(0, 0), "input_is_local": False}),
     ({"input": ["first"]}, "Q", {**_there(1, 1), "input_is_local": False}),
     ({"input": ["named"]}, "Q", {**_there(1, 2), "input_is_local": False}),
     ({"input": ["two of three"]}, "Q", {**_there(2, 5), "input_is_local": False}),
@@ -134,6 +137,7 @@ def _world(cases: list[tuple[Row, str, Row]]) -> Row:
         "both": {"DISK": part, "SECOND": {"lfns": ["b"]}}, "mixed": {"DISK": part, "TAPE": {"lfns": ["b"]}},
         "none": {"DISK": {"found": 0, "total": 2}, "NUC_DISK": {}}, "whole and part": {"DISK": {}, "SECOND": part},
         "taped and part": {"TAPE": {}, "DISK": part}, "lost": {"SHUT": {}}, "master": {"DISK": {}},
+        "virtual": {"DISK": {"vp": True}}, "virtual and part": {"DISK": part, "SECOND": {"vp": True}},
     }  # fmt: skip
     return {
         "now": "2026-03-01T12:00:00Z",
