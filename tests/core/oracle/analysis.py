@@ -904,7 +904,8 @@ def drop_overloaded(case: Analysis, run: Pass) -> None:
         return
     over = [queue for queue in run.alive if case.is_overloaded(queue)]
     others = [queue for queue in over if not is_vp(queue)]
-    run.marked |= {queue.name: ("overloaded", "-badsite") for queue in over if case.jobs(queue, "running") == 0}
+    idle = [queue for queue in over if case.jobs(queue, "running") == 0 and not is_pre_assigned(case, queue)]
+    run.marked |= {queue.name: ("overloaded", "-badsite") for queue in idle}
     if len(over) < len(run.alive):
         run.drop(others, "overloaded", "-overloaded")
     run.drop([queue for queue in over if is_vp(queue)], "overloaded", "-overloaded_vp")
@@ -916,7 +917,7 @@ def mark_problems(case: Analysis, run: Pass) -> None:
         return
     for queue in run.alive:
         lengths, (bad, most) = case.lengths(queue), case.bad_jobs(queue)
-        if not case.is_long(queue) or not lengths.listed:
+        if not case.is_long(queue) or not lengths.listed or is_pre_assigned(case, queue):
             continue
         if bad > most:
             run.marked[queue.name] = ("failed-jobs", "-badsite")

@@ -19,4 +19,4 @@ comment on function brokerage.rule_failed_jobs(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'failed-jobs: the number of jobs of the task that failed or were closed is less than twice the number that finished, '
   'or less than MIN_BAD_JOBS_TO_SKIP_PQ. Parameters (boolean): inclusive (equality is accepted), stabilized_alone (the '
-  'rule applies only where the jobs of the user may be limited), spares_merging, spares_absent.';
+  'rule applies only where the jobs of the user may be limited), spares_merging, spares_absent, spares_preassigned.';

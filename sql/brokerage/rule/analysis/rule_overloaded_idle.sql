@@ -6,6 +6,7 @@ create or replace function brokerage.rule_overloaded_idle(
 language sql stable parallel safe as $$
   select case
     when brokerage.is_overloaded(t, q, p) and coalesce(p.running, 0) = 0 and t.is_merging is not true
+         and p.is_preassigned is not true
     then format('%s jobs of the share are queued, none is running', brokerage.queued_of_share(t, q, p))
   end
 $$;

@@ -13,5 +13,5 @@ $$;
 
 comment on function brokerage.rule_stabilizer(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'stabilizer: the user does not have too many queued jobs at the queue. Parameters: spares_merging, spares_absent '
-  '(boolean).';
+  'stabilizer: the user does not have too many queued jobs at the queue. Parameters: spares_merging, spares_absent, '
+  'spares_preassigned (boolean).';

@@ -107,10 +107,10 @@ WITH filtered AS MATERIALIZED (
         CASE
           WHEN COALESCE(CAST(NULL AS TEXT), x.failed_2) IS NULL
           THEN COALESCE(
-            'stabilizer\t-badsite: ' || brokerage.rule_stabilizer(t, q, p, CAST('{"spares_absent": true, "spares_merging": true}' AS JSONB)),
+            'stabilizer\t-badsite: ' || brokerage.rule_stabilizer(t, q, p, CAST('{"spares_absent": true, "spares_merging": true, "spares_preassigned": true}' AS JSONB)),
             'failed-jobs\t-badsite: ' || brokerage.rule_failed_jobs(
               t, q, p,
-              CAST('{"inclusive": true, "spares_absent": true, "spares_merging": true, "stabilized_alone": true}' AS JSONB)
+              CAST('{"inclusive": true, "spares_absent": true, "spares_merging": true, "stabilized_alone": true, "spares_preassigned": true}' AS JSONB)
             ),
             'overloaded\t-badsite: ' || brokerage.rule_overloaded_idle(t, q, p),
             CAST(NULL AS TEXT)

@@ -191,11 +191,9 @@ def test_a_queue_where_most_jobs_of_the_task_failed_is_rejected(rolled_back: Db)
     where = [
         case(None, **bad), case("6 jobs", **bad, **LONG, p_user_queued=0), case(None, **bad, **LONG),
         case(None, **bad, **LONG, p_user_queued=0, t_is_merging=True),
+        case(None, **bad, **LONG, p_user_queued=0, p_is_preassigned=True),
     ]  # fmt: skip
-    check(
-        rolled_back, "rule_failed_jobs", where,
-        {"stabilized_alone": True, "spares_merging": True, "spares_absent": True},
-    )  # fmt: skip
+    check(rolled_back, "rule_failed_jobs", where, {"stabilized_alone": True, **SPARES})
 
 
 def test_a_queue_with_over_twice_its_running_jobs_queued_is_rejected(rolled_back: Db) -> None:
@@ -210,6 +208,7 @@ def test_a_queue_with_over_twice_its_running_jobs_queued_is_rejected(rolled_back
     ])  # fmt: skip
 
 
+SPARES = {"spares_merging": True, "spares_absent": True, "spares_preassigned": True}
 LIMITS: dict[str, Any] = {
     "t_base_queue_length_per_pq": 100, "t_base_expected_wait_hour_on_pq": 8,
     "t_base_default_queue_length_per_pq_user": 5, "t_base_queue_ratio_on_pq": 0.05,
@@ -242,9 +241,10 @@ def test_a_queue_where_the_user_has_too_many_queued_jobs_is_rejected(rolled_back
     ]
     merging = case("6 jobs", **LONG, p_user_queued=6, t_is_merging=True)
     absent = case(None, **LONG | {"t_base_default_queue_length_per_pq_user": -1, "p_users": 10**6}, p_user_queued=None)
-    check(rolled_back, "rule_stabilizer", [*cases, merging])
-    spare = {"spares_merging": True, "spares_absent": True}
-    check(rolled_back, "rule_stabilizer", [*cases, merging._replace(expected=None), absent], spare)
+    own = case("6 jobs", **LONG, p_user_queued=6, p_is_preassigned=True)
+    check(rolled_back, "rule_stabilizer", [*cases, merging, own])
+    spared = [each._replace(expected=None) for each in (merging, own)]
+    check(rolled_back, "rule_stabilizer", [*cases, *spared, absent], SPARES)
 
 
 def test_a_second_pass_starts_for_tasks_that_need_their_input(rolled_back: Db) -> None:

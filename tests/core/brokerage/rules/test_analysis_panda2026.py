@@ -269,6 +269,7 @@ def test_hospital_and_overloaded_queues_are_rejected(rolled_back: Db) -> None:
         case(None, **many),
         case("21 jobs", **over, p_activated=21),
         case(None, **over, p_activated=21, t_is_merging=True),
+        case(None, **over, p_activated=21, p_is_preassigned=True),
     ]
     check(rolled_back, "rule_overloaded_idle", idle)
 
