@@ -6,6 +6,7 @@ language plpgsql security definer set search_path = resource, pg_temp as $$
 declare
   v_nearest text;
 begin
+  perform resource.identify(p_setup);
   if p_owner_group = '' or p_owner_dn = '' then
     raise exception 'owner group is % and owner is %: an empty text names nobody',
       coalesce(quote_literal(p_owner_group), 'null'), coalesce(quote_literal(p_owner_dn), 'null')
@@ -41,4 +42,5 @@ end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
   'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. A role that '
-  'does not exist is refused, so the login is created first. Errors: PB001, PB004 (no such role).';
+  'does not exist is refused, so the login is created first. Errors: PB001, PB002 (setup not granted), PB004 (no such '
+  'role).';

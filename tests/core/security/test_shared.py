@@ -10,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Connection, refused
+from tests.core.fuzz.calls import callables
 from tests.core.security.test_credentials import service
 
 __all__ = ["service"]
@@ -39,11 +40,21 @@ def operator(db: Connection, service: Callable[[], Connection]) -> Iterator[Conn
     yield service()
 
 
-def act(connection: Connection, statement: str) -> list[Any]:
+OF_NO_SETUP = {"cluster.shard_dsn", "cluster.shard_of", "cluster.place", "cluster.unplace", "lifecycle.lead"}
+"""Where a setup is, which any caller may ask, and what only a front or the loops of all setups need."""
+GIVEN = {
+    "p_limit": "1", "p_name": "'x'", "p_attribute": "'Owner'", "p_kind": "'running'", "p_role_name": "'broker_agent'",
+    "p_step": "'leases'",
+}  # fmt: skip
+"""Arguments that are checked before the caller is; every other one is null."""
+TABLES = {"resource": "queue", "workload": "task", "brokerage": "live_counter", "instance": "step"}
+
+
+def act(connection: Connection, statement: str, role: str = "broker_operator") -> list[Any]:
     with connection.transaction():
         subject = json.dumps({"name": "me", "setup": "mine"})
-        connection.execute("select set_config('role', 'broker_operator', true),"
-                           " set_config('pgbroker.subject', %s, true)", [subject])  # fmt: skip
+        connection.execute("select set_config('role', %s, true), set_config('pgbroker.subject', %s, true)",
+                           [role, subject])  # fmt: skip
         return connection.execute(statement.encode()).fetchall()
 
 
@@ -113,3 +124,31 @@ def test_a_change_waits_for_a_setup_that_begins_to_use_the_profile(
     other.commit()
     thread.join(30)
     assert results == ["PB002"]
+
+
+def test_no_call_through_the_service_reaches_another_setup(db: Connection, operator: Connection) -> None:
+    """Each function with a setup, as each role that may call it; its caller has a credential for the setup `mine`."""
+    tried, answered = 0, {}
+    for one in callables(db):
+        names = [name for name, _, _ in one.parameters]
+        if "p_setup" not in names or one.name in OF_NO_SETUP:
+            continue
+        given = {**GIVEN, "p_setup": "'theirs'", "p_table": f"'{TABLES.get(one.name.split('.')[0], 'x')}'"}
+        arguments = ", ".join(
+            f"{name} => {given.get(name, f'null::{kind}')}"
+            for name, kind, has_default in one.parameters
+            if name in given or not has_default
+        )
+        statement = f"call {one.name}({arguments})" if one.is_procedure else f"select * from {one.name}({arguments})"
+        for role in one.roles:
+            tried += 1
+            try:
+                rows = act(operator, statement, role)
+            except psycopg.Error as error:
+                if error.sqlstate != "PB002":
+                    answered[statement, role] = str(error)
+            else:
+                if rows:
+                    answered[statement, role] = str(rows)
+    assert answered == {}
+    assert tried > 200
