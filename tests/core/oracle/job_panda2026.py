@@ -514,7 +514,10 @@ def software_problem(case: Any, queue: Queue, fits_release: Callable[[Any, Wante
         fits = fits and container_fits(case, container, published)
     elif case.task.get("trans_home"):
         fits = fits and fits_release(case, wanted, published)
-    return regexp_problem(wanted.platform, published) if fits else "-cache"
+    if not fits:
+        return "-cache"
+    is_checked = wanted.platform is not None and not fully_matches(wanted.platform, wanted.platform)
+    return regexp_problem(wanted.platform, published) if is_checked else None
 
 
 def memory(case: Panda, queue: Queue) -> str | None:
