@@ -19,10 +19,11 @@ WORLD = {
 
 
 def add_partition(db: Connection, day: datetime) -> str:
-    """The partition of a day, made by the role that makes partitions."""
+    """The partition of a day, made by the role that makes partitions; a database of before midnight has yesterday's."""
     name, bounds = f"brokerage.verdict_{day:%Y%m%d}", (f"{day + timedelta(days=n):%Y-%m-%d} 00:00+00" for n in (0, 1))
     db.execute("set role broker_owner")
-    db.execute("create table {} partition of brokerage.verdict for values from ('{}') to ('{}')".format(name, *bounds))
+    of_day = "partition of brokerage.verdict for values from ('{}') to ('{}')".format(*bounds)
+    db.execute(f"create table if not exists {name} {of_day}")
     db.execute("reset role")
     return name
 
