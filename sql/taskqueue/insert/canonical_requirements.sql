@@ -77,7 +77,7 @@ begin
           using errcode = 'PB001', hint = format('%s is an alias of %s; give one of them.', v_key, v_canonical_key);
       end if;
     end if;
-    if v_new <> '[]' and not (v_canonical_key in ('Sites', 'GridCEs', 'Platforms', 'JobTypes')
+    if v_new <> '[]' and not (coalesce(v_canonical_key in ('Sites', 'GridCEs', 'Platforms', 'JobTypes'), false)
                               and taskqueue.includes_any(v_texts)) then
       v_out := v_out || jsonb_build_object(coalesce(v_canonical_key, v_key), v_new);
     end if;

@@ -42,7 +42,7 @@ begin
    where n.task_queue_id is not null;
   perform taskqueue.fill_task_queues(v_setup, v_batch.task_queue_ids, v_batch.job_ids,
                                      v_batch.user_priorities, p_identity);
-  perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
+  perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids, p_identity);
   for v_batch in
     select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids,
            array_agg(n.user_priority order by n.job_id) as user_priorities

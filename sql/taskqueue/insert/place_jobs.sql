@@ -40,7 +40,7 @@ begin
       v_space := v_setting.queue_size;
       task_queue_id := taskqueue.make_task_queue(p_setup, v_definition_id, (
         select avg(taskqueue.weight(p, v_setting.ten_first))
-          from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
+          from unnest(p_user_priorities[v_from:v_from - 1 + least(v_setting.queue_size, cardinality(p_job_ids))]) p));
       made := made || task_queue_id;
     end if;
     v_to := least(v_from + v_space - 1, cardinality(p_job_ids));
@@ -48,13 +48,7 @@ begin
                                        p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
     v_from := v_to + 1;
   end loop;
-  ended := taskqueue.refuse_leased_ids(p_setup, p_job_ids);
-  if p_identity.private then
-    perform taskqueue.refuse_foreign_job(p_identity, e.job_id)
-       from unnest(ended) e
-       join taskqueue.kept_definition k on k.setup = p_setup and k.definition_id = e.definition_id
-      where k.owner_dn <> p_identity.owner_dn or k.owner_group <> p_identity.owner_group;
-  end if;
+  ended := taskqueue.refuse_leased_ids(p_setup, p_job_ids, p_identity);
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is

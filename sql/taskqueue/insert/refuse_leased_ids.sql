@@ -1,7 +1,9 @@
 -- MATCHING.md, Insertion: this is the last step of placing jobs, when no other transaction can change these ids. A
 -- leased id is an error; an ended one continues the count of its attempts. Each id is looked up separately: without
 -- statistics, a join of the tables was planned as a scan of all jobs (1 ms per TaskQueue).
-create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns taskqueue.ended[]
+create or replace function taskqueue.refuse_leased_ids(
+  p_setup text, p_job_ids bigint[], p_identity resource.identity default null
+) returns taskqueue.ended[]
 language plpgsql as $$
 declare
   v_leased bigint;
@@ -21,9 +23,16 @@ begin
     update taskqueue.job j set attempts = v_ended.attempts where j.setup = p_setup and j.job_id = v_ended.job_id;
     v_all_ended := v_all_ended || v_ended;
   end loop;
+  if p_identity.private then
+    perform taskqueue.refuse_foreign_job(p_identity, e.job_id)
+       from unnest(v_all_ended) e
+       join taskqueue.kept_definition k on k.setup = p_setup and k.definition_id = e.definition_id
+      where k.owner_dn <> p_identity.owner_dn or k.owner_group <> p_identity.owner_group;
+  end if;
   return v_all_ended;
 end $$;
 
-comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
+comment on function taskqueue.refuse_leased_ids(text, bigint[], resource.identity) is
   'Refuses newly inserted ids that are leased; a job that had ended continues the count of its attempts. Returns the '
-  'rows of the jobs that had ended, which it deletes. Errors: PB005 (leased).';
+  'rows of the jobs that had ended, which it deletes. Errors: PB002 (a private submitter would start '
+  'the job of another owner again), PB005 (leased).';

@@ -106,6 +106,14 @@ def test_an_ended_job_of_another_owner_is_not_taken_over(db: psycopg.Connection[
         return bob.insert(7, OwnerDN="bob", OwnerGroup="g1")
 
     assert bob.error_of(insert).sqlstate == "PB002"
+    for number, site in ((8, "A"), (9, "B")):  # TaskQueues with space
+        bob.insert(number, OwnerDN="bob", OwnerGroup="g1", Sites=[site])
+    jobs = [
+        {"job_id": number, "requirements": {"OwnerDN": "bob", "OwnerGroup": "g1", "CPUTime": 500, "Sites": [site]}}
+        for number, site in ((7, "A"), (10, "B"))
+    ]
+    batch = bob.error_of(lambda: bob.call("insert_jobs", Jsonb(jobs)))
+    assert (batch.sqlstate, "job 7 does not belong" in str(batch)) == ("PB002", True)
     assert q.outcome(7) == "failed"
     q.call("forget_ended", timedelta(0))
     insert()

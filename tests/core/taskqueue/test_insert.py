@@ -336,6 +336,15 @@ def test_jobs_there_counts_the_cpu_times_that_change(q: Calls) -> None:
     assert q.call_rows("jobs_there", Jsonb(jobs)) == [(0, 0, 5, 0)]
 
 
+def test_a_queue_size_without_bound_opens_one_task_queue(q: Calls) -> None:
+    q.settings(queue_size=2**31 - 1)
+    q.insert_many(range(1, 50))
+    q.insert(50)
+    assert q.value("select count(*) from taskqueue.task_queue") == 1
+    q.insert_many([51, 52], Sites=["A"])
+    assert q.take(Site="A", JobID=51).job_id == 51
+
+
 @pytest.mark.parametrize(
     ("given", "stored"),
     [

@@ -55,6 +55,21 @@ def test_each_requirement_is_accepted_with_its_type(q: Calls) -> None:
         q.refuses(partial(q.insert, 2, **{key: {"a": 1}}), "PB001", key)
 
 
+@pytest.mark.parametrize("first", ["ANY", "any", ["any", "X"], ["X"]], ids=str)
+def test_a_requirement_is_read_as_if_it_were_the_only_one(q: Calls, first: Any) -> None:
+    """A list with "any" is left out, and no other key with it."""
+    q.insert(1)
+    plain = requirements()
+    canonical = dict(q.rows("select key, canonical_key from taskqueue.requirement_key where type = 'texts'"))
+    for key in canonical.keys() - {"Setup", "Tags"}:
+        listed = q.call("canonical_requirements", Jsonb(plain | {key: first}))
+        for other, given in (("MinNumberOfProcessors", 8), ("MinRAM", 1000), ("Tags", ["T"]), ("JobTypes", ["MC"])):
+            if other not in (key, canonical[key]):
+                alone = q.call("canonical_requirements", Jsonb(plain | {other: given}))
+                both = q.call("canonical_requirements", Jsonb(plain | {key: first, other: given}))
+                assert both == {**listed, **alone}, (key, other)
+
+
 def test_a_requirement_is_required_where_the_view_says_so(q: Calls) -> None:
     required = {key for (key,) in q.rows("select key from taskqueue.requirement_key where is_required")}
     assert required == set(requirements()) == {"OwnerDN", "OwnerGroup", "CPUTime"}
