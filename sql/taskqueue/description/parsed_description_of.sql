@@ -63,6 +63,7 @@ begin
      and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
     v_parsed.offer.cpu_time := 9223372036854775807;
     v_parsed.known_id := nextval('taskqueue.known_id');
+    v_parsed.seen_at := resource.clock(p_setup) - interval '1 hour';  -- a request that is refused notes nothing
     insert into taskqueue.parsed_description select v_parsed.*;
     v_parsed.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
   end if;

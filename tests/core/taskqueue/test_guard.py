@@ -255,6 +255,19 @@ def test_off_lifts_the_quarantines_of_the_guard_alone(guarded: Calls) -> None:
     assert quarantined(q) == [("host", "A", "n18", "refused", "operator")]
 
 
+def test_a_lower_score_quarantines_a_worker_node_after_a_good_end(q: Calls) -> None:
+    """No job of the round failed, so the reason names none."""
+    q.settings(guard_score=30)
+    History(q).write([*others(), *failures("n17", 8)])
+    assert round_at(q, NOON) == []
+    q.settings(guard_score=3)
+    History(q).write([End(NOON + MINUTE, "n17")])
+    assert round_at(q, NOON + MINUTE) == [("quarantined", "host", "A", "n17")]
+    why = q.value("select why from monitor.quarantine")
+    assert why.startswith("8 of 9 jobs failed, ")
+    assert "class" not in why
+
+
 def test_an_operator_quarantines_and_lifts(q: Calls) -> None:
     q.insert_many(range(1, 21))
     who = {"Site": "A", "GridCE": "ce1", "HostName": "n1"}
@@ -376,6 +389,10 @@ def test_a_site_whose_storage_fails_is_named(q: Calls) -> None:
     assert len(changes) == 21
     why = "select why from monitor.quarantine where kind = 'site'"
     assert q.value(why) == "20 of 60 worker nodes fail their jobs"
+    with q.connection.transaction(force_rollback=True):
+        q.settings(guard="off")
+        assert ("lifted", "site", "A", "A") in round_at(q, at)
+        assert quarantined(q) == []
     q.insert(1)
     assert q.match(Site="A", HostName="good1")
     history.write([end for n in range(20) for end in [End(at + MINUTE, f"good{n}", site="A")] * 10])
