@@ -26,7 +26,7 @@ Figures = Mapping[str, Any]
 
 SELDOM = 60.0  # seconds between two full rounds of the watchdog and of maintenance
 _SUMMARIZING = 2.0  # seconds of a round of summarize
-_OFTEN = ("leases", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
+_OFTEN = ("leases", "retries", "activate")  # the steps of lifecycle.watch that each round of the watchdog does
 
 
 def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, often: bool = False) -> Report:

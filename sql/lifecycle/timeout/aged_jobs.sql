@@ -44,8 +44,8 @@ begin
     select n as job, n.task_id, n.queue, n.position, r.reads_start, r.reads_task, g.modified, x.since,
            q.status as queue_status, q.catchall as queue_catchall, m.time_limit, v.limit_from,
            l.job_id is not null as is_leased,
-           case when l.job_id is null or r.action <> 'fail' then r.action
-                when l.kill_reason is not null then 'cancel'
+           case when l.kill_reason is not null then 'cancel'
+                when l.job_id is null or r.action <> 'fail' then r.action
                 when n.status = 'sent' and r.rule = 'sent' and l.losses + 1 < s.attempts then 'return'
                 else r.action end as action
       from near n

@@ -47,6 +47,16 @@ def test_excess_jobs_are_rebrokered_lowest_ids_first(rolled_back: Connection, pr
     assert q.rows("select * from workload.count_difference") == []
 
 
+def test_the_work_of_a_cancelled_job_does_not_go_back(rolled_back: Connection) -> None:
+    """Its agent is asked to stop; neither fast rebrokerage nor a timeout makes a new job of it."""
+    q = make(rolled_back, World({LIMIT: 4}, [*queued(A, 9), Job("starting", A, reported=0.1), Job("running", A)]), [A])
+    q.rows("update taskqueue.lease set kill_reason = 'not wanted' where job_id = 10 returning 1")
+    assert q.value("select lifecycle.return_to_task('default', 10, 'test')") == "starting"
+    assert job_state(q, 10) == ("cancelled", None)
+    why = "select why from taskqueue.history where job_id = 10 and event = 'cancelled'"
+    assert q.value(why) == "not wanted"
+
+
 @pytest.mark.parametrize(("profile", "expected"), [("documented", {}), ("panda2026", {"A": (2, 2)})])
 def test_queues_with_slots_count_in_the_total_of_documented_alone(
     rolled_back: Connection, profile: str, expected: dict[str, tuple[int, int]]

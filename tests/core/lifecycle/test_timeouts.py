@@ -119,6 +119,21 @@ def test_each_timeout_applies_above_its_limit_and_not_at_it(rolled_back: Connect
     assert tested == set(q.rows("select distinct rule, action from lifecycle.timeout_rule where profile = %s", profile))
 
 
+def test_a_time_of_a_queue_that_means_never_stops_no_other_timeout(rolled_back: Connection) -> None:
+    never = Queue("NEVER", transtimehi=9999999, transtimelo=9999999)
+    jobs = [Job("running", never, modified=3), Job("transferring", never, modified=9999, priority=900)]
+    q = make(rolled_back, World({}, jobs), [never])
+    assert outcome(q, "watch_timeouts") == {("heartbeat", "fail"): 1}
+
+
+def test_a_timeout_cancels_a_job_whose_agent_is_asked_to_stop(rolled_back: Connection) -> None:
+    job = Job("starting", IDLE, priority=800, state_changed=4 + SECOND, modified=4 + SECOND, reported=1)
+    q = make(rolled_back, World({}, [job]), QUEUES)
+    q.rows("update taskqueue.lease set state = 'starting', kill_reason = 'not wanted' returning 1")
+    assert outcome(q, "watch_timeouts") == {("inactive-highprio", "cancel"): 1}
+    assert job_state(q, 1) == ("cancelled", "inactive-highprio")
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_page_lists_the_timeouts_of_each_profile(rolled_back: Connection, profile: str) -> None:
     page = (Path(__file__).parents[3] / "sql" / "lifecycle" / "timeout" / "README.md").read_text(encoding="utf-8")

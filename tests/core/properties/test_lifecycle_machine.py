@@ -167,10 +167,11 @@ class Life(RuleBasedStateMachine):
             self.refused("PB005", lambda: self.sql(call, found))
             return
         self.sql(call, found)
+        killed = self.jobs[found].status in LEASED and self.jobs[found].kill
         if self.jobs[found].status in LEASED:
             self.leave(found)
-        self.go(found, "closed")
-        self.jobs[found].rebrokered = True
+        self.go(found, "cancelled" if killed else "closed")
+        self.jobs[found].rebrokered = not killed
 
     @rule(most=st.sampled_from([1, 3, 1000]))
     def fold(self, most: int) -> None:
