@@ -10,6 +10,15 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
+  -- agents that take jobs have their instances locked; steps are locked before instances, as in every other call
+  perform from instance.step s
+    where s.setup = p_setup and s.instance_id = any (p_instance_ids) and s.state = 'placed'
+    order by s.step_id
+      for update;
+  perform from instance.instance i
+    where i.setup = p_setup and i.instance_id = any (p_instance_ids)
+    order by i.instance_id
+      for update;
   v_steps := array(select s.o from (select distinct u from unnest(p_instance_ids) u) u (instance_id)
                     cross join lateral (select o from instance.step o
                                          where o.setup = p_setup and o.instance_id = u.instance_id

@@ -27,10 +27,16 @@ begin
   if v_instance.state = 'requested' then
     perform instance.start_instances(p_setup, array[p_instance_id]);
   end if;
+  perform from instance.instance i
+    where i.setup = p_setup and i.instance_id = p_instance_id and i.state <> 'released'
+      for share;  -- instance.lose_instances waits, and returns the leases of this call
+  if not found then
+    raise exception 'instance % is released', p_instance_id using errcode = 'PB004', hint = 'Its agent can stop.';
+  end if;
   v_resource := '{"CPUTime": 1000000000}' || p_resource
                 || jsonb_strip_nulls(jsonb_build_object(
-                  'Site', v_instance.queue, 'NumberOfProcessors', least(floor(v_instance.cpu), 1024),
-                  'MaxRAM', v_instance.ram));
+                  'Site', v_instance.queue, 'MaxRAM', v_instance.ram,
+                  'NumberOfProcessors', case when v_instance.cpu > 1024 then 1024 else floor(v_instance.cpu) end));
   for v_id in
     select s.job_id from instance.step s
      cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
@@ -50,7 +56,7 @@ begin
       into v_cpu, v_ram
       from instance.instance i
      where i.setup = p_setup and i.instance_id = p_instance_id;
-    exit when v_cpu < 1;
+    exit when (v_cpu >= 1 and v_ram >= 0) is not true;  -- also if the size of the instance is not known
     select m.* into job_id, task_queue_id, requirements, user_priority, attempt
       from taskqueue.match_jobs(
         p_setup,

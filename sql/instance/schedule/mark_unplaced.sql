@@ -19,6 +19,8 @@ begin
                 then format('its needs are not known: %s%s',
                             concat_ws(', ', case when s.cpu is null then 'cpu' end,
                                       case when s.ram is null then 'ram' end), ': ' || instance.missing_inputs(s))
+                when s.job_id is not null and (select f.is_leased from taskqueue.fate_of(p_setup, s.job_id) f)
+                then 'an agent of no instance has its job'
                 else coalesce(p_limit, 'another transaction is changing the step') end as reason
       from instance.unplaced_steps(p_setup, p_task_id, p_queue) s
       join shape h on coalesce(h.cpu, -1) = coalesce(s.cpu, -1) and coalesce(h.ram, -1) = coalesce(s.ram, -1)

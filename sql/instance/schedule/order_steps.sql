@@ -15,6 +15,7 @@ begin
               from (select s.cpu, s.ram, s.instance_type, array_agg(s.step_id) as steps
                       from instance.unplaced_steps(p_setup, p_task_id, p_queue) s
                      where s.cpu is not null and s.ram is not null
+                       and (s.job_id is null or not (select f.is_leased from taskqueue.fate_of(p_setup, s.job_id) f))
                      group by s.cpu, s.ram, s.instance_type) g
             offset 0) d
      where (d.t).name is not null
@@ -43,6 +44,7 @@ begin
 end $$;
 
 comment on function instance.order_steps(text, bigint, text) is
-  'Orders the unplaced steps of a task whose needs are known and that some type can take. steps has their ids in '
+  'Orders the unplaced steps of a task whose needs are known and that some type can take, except those whose jobs '
+  'other agents have. steps has their ids in '
   'order. Each run of equal steps has its price, cpu, ram, hint and type, the number of its steps (count), and the '
   'place of its first step in the order. The result is null if there are no such steps.';

@@ -1,6 +1,6 @@
 -- PACKING.md, Schedule. instance.packing decides from its snapshot. Steps that another transaction has locked or
--- changed since then are left for the next schedule. The steps are locked first, then the instances, each in the order
--- of their ids, as in every other call.
+-- changed since then are left for the next schedule, and so are steps for a type that was removed since then. The steps
+-- are locked first, then the instances, each in the order of their ids, as in every other call.
 create or replace function instance.schedule_task(
   p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint,
   out released bigint, out waiting bigint, out unschedulable bigint
@@ -13,6 +13,7 @@ declare
   v_most bigint;
   v_limit text;
   v_empty bigint;
+  v_placed bigint;
   v_step bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[];
   v_new bigint[];
 begin
@@ -78,8 +79,10 @@ begin
     select requested + count(*) into requested from new;
     update instance.step s set state = 'placed', instance_id = p.instance_id, placed_at = v_now, reason = p.reason
       from unnest(v_step, v_instance, v_reason) p (step_id, instance_id, reason)
-     where s.setup = p_setup and s.step_id = p.step_id;
-    placed := placed + coalesce(cardinality(v_step), 0);
+     where s.setup = p_setup and s.step_id = p.step_id
+       and exists (select from instance.instance i where i.setup = p_setup and i.instance_id = p.instance_id);
+    get diagnostics v_placed = row_count;
+    placed := placed + v_placed;
     v_empty := instance.release_empty(p_setup, p_task_id, p_queue);
     released := released + v_empty;
     exit when v_empty = 0 or v_most is null;  -- a released instance may leave space within the limit

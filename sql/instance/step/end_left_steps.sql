@@ -21,16 +21,21 @@ begin
   end if;
   v_ids := array(
     with open as materialized (
-      select c.queue, c.task_queue_id from instance.cloud_task_queue c where c.setup = p_setup
+      select c.queue, c.task_queue_id, c.cpu::numeric, c.ram
+        from instance.cloud_task_queue c
+       where c.setup = p_setup
     ), left_over as materialized (
-      select s.step_id, s.queue, f.task_queue_id
+      select s.step_id, s.state, s.queue, s.cpu, s.ram, f.task_queue_id
         from unnest(v_steps) s
        cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
        where not f.is_leased
     )
     select l.step_id from left_over l
      where l.queue is null or l.task_queue_id is null
-        or (l.queue, l.task_queue_id) not in (select o.queue, o.task_queue_id from open o));
+        or (l.queue, l.task_queue_id) not in (select o.queue, o.task_queue_id from open o)
+        or l.state = 'placed'
+           and (l.queue, l.task_queue_id, l.cpu, l.ram) not in (select o.queue, o.task_queue_id, o.cpu, o.ram
+                                                                  from open o));
   if v_ids = '{}' then
     return 0;
   end if;
@@ -41,7 +46,9 @@ begin
   for v_part in
     select w.state, w.reason, array_agg(w.step_id) as ids
       from (select s.step_id, case when f.outcome = 'finished' then 'finished' else 'cancelled' end as state,
-                   case when f.waits then 'its job is held, or waits for a queue that is offline or not of kind cloud'
+                   case when f.waits
+                        then 'its job is held, has other needs now, or waits for a queue that is offline or not of '
+                             'kind cloud'
                         else coalesce('it ended: ' || f.outcome, 'it is in no TaskQueue') end as reason
               from unnest(v_steps) s
              cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
@@ -57,4 +64,4 @@ end $$;
 
 comment on function instance.end_left_steps(text, bigint) is
   'Ends the steps (of one instance, or all) whose jobs neither have a lease nor wait in a TaskQueue for a queue of '
-  'kind cloud. Returns how many steps it ended.';
+  'kind cloud, and placed steps whose jobs wait with other needs. Returns how many steps it ended.';

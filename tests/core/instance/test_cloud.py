@@ -265,6 +265,25 @@ def test_the_leases_of_a_lost_instance_end(q: Calls) -> None:
     assert list(match(q, again)) == [1]
 
 
+def test_an_instance_is_lost_after_its_agent_has_its_jobs(db: Connection, connect: Connect) -> None:
+    """The agent's lease, which commits while the instance is reported as lost, ends with it."""
+    world.load(db, [{"instance_types": TYPES, "queues": QUEUES}], "s")
+    waiting(q := Calls(db, "s"), 1)
+    db.execute("call instance.schedule('s')")
+    [instance] = used(q)
+    agent, operator = connect(), connect()
+    lose = "select * from instance.lose_instances('s', %s)"
+    with agent.transaction():
+        assert list(match(Calls(agent, "s"), instance)) == [1]
+        operator.execute("set lock_timeout = '200ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            operator.execute(lose, [[instance]])
+    operator.execute(lose, [[instance]])
+    assert q.value("select count(*) from taskqueue.lease") == 0
+    assert q.refusal(lambda: match(q, instance))[0] == "PB004"
+    assert q.take(Site="CLOUD").job_id == 1
+
+
 def test_a_placed_job_that_does_not_match_keeps_no_other_from_matching(q: Calls) -> None:
     q.insert_many([1], Sites=["CLOUD"], MinRAM=1000, Platforms=["el9"])
     waiting(q, 2)
@@ -297,7 +316,43 @@ def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
     schedule(q)
     reasons = dict(q.rows("select job_id, state || ': ' || reason from instance.step where state <> 'placed'"))
     assert reasons[1] == "cancelled: it ended: failed"
-    assert reasons[2] == "cancelled: its job is held, or waits for a queue that is offline or not of kind cloud"
+    assert reasons[2] == (
+        "cancelled: its job is held, has other needs now, or waits for a queue that is offline or not of kind cloud"
+    )
+
+
+@pytest.mark.parametrize(("ram", "left"), [(1000, 1), (1500, 0), (15000, 0)])
+def test_a_placed_job_that_needs_more_memory_is_placed_anew(q: Calls, ram: int, left: int) -> None:
+    """A retry rule raises the memory of a job, or its submitter inserts it again."""
+    waiting(q, 1)
+    schedule(q)
+    [first] = used(q)
+    waiting(q, 1, ram=ram)
+    schedule(q)
+    [at] = placed(q).values()
+    assert (at == first) >= left
+    assert [row[4] for row in used(q).values() if row[1] != "released"] == [ram]
+    assert list(match(q, at)) == [1]
+
+
+def test_no_instance_is_rented_for_a_job_that_another_agent_has(q: Calls) -> None:
+    waiting(q, 1)
+    assert q.value("select added from instance.follow_task_queues('s')") == 1
+    taken = q.take(Site="CLOUD")
+    assert schedule(q)[:2] == (0, 0)
+    assert q.value("select reason from instance.step where job_id = 1") == "an agent of no instance has its job"
+    q.call("release_job", taken.job_id, taken.attempt)
+    assert schedule(q)[:2] == (1, 1)
+
+
+def test_an_instance_of_unknown_size_takes_no_job_for_free_space(q: Calls) -> None:
+    waiting(q, 1)
+    schedule(q)
+    [instance] = used(q)
+    finish(q, match(q, instance))
+    q.rows("update instance.instance set cpu = null, ram = null returning 1")
+    waiting(q, 2)
+    assert match(q, instance, spare=True) == {}
 
 
 @pytest.mark.parametrize(
