@@ -1,6 +1,6 @@
 -- See classes.md, Classes of tasks. Tasks of Express Analysis are S. Other tasks have the class of their user's
--- remaining slots, A, B or C, and become S when nearly done. Progress is that of the jobs in this database. A task has
--- no class if its user has no stored slots, or only old ones.
+-- remaining slots, A, B or C, and become S when nearly done. Progress is that of the jobs in this database, and jobs that
+-- are still to be made are left. A task has no class if its user has no stored slots, or only old ones.
 create or replace function brokerage.task_classes(p_setup text)
 returns table (task_id bigint, task_class int, reason text)
 language sql stable as $$
@@ -21,14 +21,22 @@ language sql stable as $$
                                     u.evaluated, (select resource.clock(p_setup)), interval '20 minutes')
      where t.setup = p_setup and t.label in ('user', 'panda')
        and t.status in ('ready', 'scouting', 'scouted', 'running', 'pending', 'throttled')
-  ), progress as materialized (
+  ), made as materialized (
     select j.task_id, sum(j.jobs)::bigint as jobs,
            coalesce(sum(j.jobs) filter (where j.status = 'finished'), 0)::bigint as finished,
-           sum(j.jobs) filter (where not workload.is_end(j.status))::bigint as remaining
+           coalesce(sum(j.jobs) filter (where not workload.is_end(j.status)), 0)::bigint as remaining
       from workload.job_by_task j
      where j.setup = p_setup
        and j.task_id in (select t.task_id from task t where not t.is_express and t.by_user in (0, 1))
      group by j.task_id
+  ), progress as materialized (
+    select m.task_id, m.jobs + u.jobs as jobs, m.finished, m.remaining + u.jobs as remaining
+      from made m
+      left join workload.input_digest i on i.setup = p_setup and i.task_id = m.task_id
+      left join brokerage.task_state s on s.setup = p_setup and s.task_id = m.task_id
+                                      and s.algorithm = 'analysis_job'
+     cross join lateral (
+       select greatest(coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0), 0) as jobs) u
   )
   select t.task_id, case when t.is_express or b.is_boosted then 2 else t.by_user end,
          case

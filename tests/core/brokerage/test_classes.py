@@ -251,7 +251,9 @@ def test_no_slots_are_left_at_the_threshold(lab: Db) -> None:
     assert slots(lab, config, {"jobs": jobs}) == {"ann": (8, 7, 0, 0), "bob": (7, 0, 1, 5)}
 
 
-def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None, **fields: Any) -> int | None:
+def of_task(
+    db: Db, jobs: dict[str, int] | None = None, user: Row | None = None, datasets: Row | None = None, **fields: Any
+) -> int | None:
     """The class of a task of User Analysis with the given jobs by status, of a user with slots left."""
     left: Row = {"rem_slots_a": 1, "rem_slots_b": 1} if user is None else user
     task: Row = {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"}
@@ -259,6 +261,7 @@ def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None,
     given: Row = {
         "now": NOW.isoformat(), "users": {"ann": left}, "tasks": [{**task, **fields}],
         "jobs": [{"id": place + 1, "task": 1, "status": status} for place, status in enumerate(states)],
+        "datasets": datasets or {},
     }  # fmt: skip
     with db.transaction(force_rollback=True):
         world.load(db, [given], "w")
@@ -292,6 +295,11 @@ def test_nearly_done_tasks_are_class_s(lab: Db) -> None:
     assert of_task(lab, {"finished": 19, "running": 1}, b) == 2
     assert of_task(lab, {"finished": 94, "running": 6}, b) == 0
     assert of_task(lab, {"finished": 19, "running": 1}, {"rem_slots_a": 0, "rem_slots_b": 0}) == -1
+    files = [{"lfn": f"f{number}", "size": 1, "nevents": 1} for number in range(20)]
+    for left, expected in ((2, 2), (3, 1)):  # 18 of 20 jobs have finished, or 18 of 21
+        datasets = {"in": {"files": files[:left]}}
+        given: Row = {"input": ["in"], "split": {"nFilesPerJob": 1}}
+        assert of_task(lab, {"finished": 18}, datasets=datasets, **given) == expected
 
 
 OF_USER: Row = {"id": 1, "label": "user"}
