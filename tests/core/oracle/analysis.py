@@ -652,9 +652,9 @@ def readers_of(case: Analysis, site: str) -> list[str]:
 
 
 def included(case: Analysis) -> list[str]:
-    """The include list, which replaces a site that is a storage."""
+    """The include list, or the queues of a site that is a storage."""
     listed = case.names("included_site") if case.split("limitedSites") else []
-    return listed or [queue for site in names_in(case.task.get("site")) for queue in readers_of(case, site)]
+    return [queue for site in names_in(case.task.get("site")) for queue in readers_of(case, site)] or listed
 
 
 def is_pre_assigned(case: Analysis, queue: Queue) -> bool:

@@ -207,9 +207,9 @@ def test_a_queue_with_too_short_walltime_for_scouts_is_rejected(rolled_back: Db)
         case("-scout_walltime", **day, t_is_scout=True),
         case("-min_walltime", **day, t_walltime_is_undefined=True),
         case(None, q_maxtime=96000, t_is_scout=True),
-        case(None, **day, t_is_scout=True, t_is_merging=True, p_preassigned_alone=True),
+        case(None, **day, t_is_scout=True, t_is_merging=True, p_is_preassigned=True),
         case("-scout_walltime", **day, t_is_scout=True, t_is_merging=True),
-        case("walltime: maxtime", **day, t_is_scout=True, t_walltime_is_undefined=True, p_preassigned_alone=True),
+        case("walltime: maxtime", **day, t_is_scout=True, t_walltime_is_undefined=True, p_is_preassigned=True),
     ])  # fmt: skip
 
 
