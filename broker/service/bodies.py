@@ -30,7 +30,7 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _UNKNOWN = re.compile(r"unknown field `(.*?)`", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*?)`", re.DOTALL)
 _PLACE = re.compile(r" - at `(.*)`$", re.DOTALL)
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d{1,9})\]")
 
 
 def media_type(request: Request, allowed: tuple[str, ...]) -> str:
@@ -172,11 +172,14 @@ def loose_form(body: bytes) -> dict[str, Any]:
 
 
 def converted(value: Any, kind: Any, where: str) -> Any:
-    """A value that was decoded loosely, as a type. Raises Problem: 422 for a wrong key or type."""
+    """A value that was decoded loosely, as a type. Raises Problem: 422 for a wrong key or type, or half of a surrogate
+    pair."""
     try:
         return msgspec.convert(value, kind, str_keys=True)
     except msgspec.ValidationError as error:
         raise _wrong(kind, value, str(error), where) from None
+    except UnicodeEncodeError:
+        raise Problem(422, f"{where} holds bytes that are no text", code="PB001", key=where) from None
 
 
 async def loose_entries(request: Request, limit: int, most: int) -> dict[str, Any]:

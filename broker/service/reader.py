@@ -14,6 +14,7 @@ from http import HTTPStatus
 
 import msgspec
 import psycopg
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -117,7 +118,10 @@ class Reader:
         return self._standby if self.is_used and not self._must_be_new(request.headers) else None
 
     def note(self, error: Exception) -> None:
-        """Handle an error of the standby: if it does not answer, nobody asks it again before the next check."""
+        """Handle an error of the standby: if it does not answer, nobody asks it again before the next check. A caller
+        who waited in vain for one of its connections says nothing about it."""
+        if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
+            return
         if isinstance(error, psycopg.OperationalError) and (error.sqlstate or "57P")[:3] == "57P":
             self._judge(str(error).strip())
 

@@ -67,6 +67,19 @@ def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
 @contextmanager
 def transaction(dsn: str) -> Iterator[Session]:
     """Open the transaction under the lock, with the settings of an upgrade; leaving it commits."""
+    try:
+        with _begun(dsn) as session:
+            yield session
+    except Exception as error:
+        # SQLAlchemy's own error takes the place of psycopg's if the server is gone
+        original = getattr(error, "orig", None)
+        if isinstance(original, psycopg.Error):
+            raise original from error
+        raise
+
+
+@contextmanager
+def _begun(dsn: str) -> Iterator[Session]:
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
+from psycopg_pool import PoolTimeout
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -316,6 +317,24 @@ def test_the_lag_is_the_time_since_the_primary_was_first_seen_ahead() -> None:
     lag.standby(400)
     assert lag.seconds(53.0) == 0
     assert place_of("1/A") == 2**32 + 10
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PoolTimeout("full"), []),
+        (psycopg.OperationalError("gone"), ["gone"]),
+        (psycopg.errors.AdminShutdown("x"), ["x"]),
+    ],
+)
+def test_a_caller_who_waits_in_vain_for_a_connection_does_not_switch_the_standby_off(
+    monkeypatch: pytest.MonkeyPatch, error: psycopg.Error, said: list[str]
+) -> None:
+    judged: list[str] = []
+    monkeypatch.setattr(Reader, "_judge", lambda _, text: judged.append(text))
+    settings = Settings(dsn="host=127.0.0.1 port=1", read_dsn="host=127.0.0.1 port=1")
+    Reader(cast(Database, None), settings, Cookies("http://h")).note(error)
+    assert judged == said
 
 
 def test_a_change_that_is_made_is_answered_although_nobody_knows_its_position() -> None:

@@ -225,6 +225,7 @@ def test_a_submitter_sees_its_own_jobs(viewer: httpx.Client, token: Token) -> No
         ("POST", "/search?page=2000000", {}, "page 2000000"),
         ("POST", "/search", {"parameters": ["JobId"]}, "nearest is JobID"),
         ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "eq", "value": "x"}]}, "not an integer"),
+        ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "eq", "value": "--5"}]}, "not an integer"),
         ("POST", "/search", {"search": [{"parameter": "JobID", "operator": "is", "value": 1}]}, "operator"),
         ("POST", "/summary", {"grouping": ["Owners"]}, "nearest is Owner"),
         ("PATCH", "/heartbeat", {"x": {}}, "Expected `int`"),
@@ -256,6 +257,27 @@ def test_a_wrong_status_of_many_concerns_no_other(
     assert words in found["failed"]["1"]["detail"]
     alone = agent.patch("/status", json={1: entry})
     assert (alone.status_code, list(alone.json()["detail"]["failed"])) == (404, ["1"])
+
+
+def test_half_of_a_surrogate_pair_concerns_no_other_job(agent: httpx.Client, matched: Matched, db: Db) -> None:
+    matched(2)
+    half = r"\ud800"
+    alive = f'{{"{half}": {{}}, "1": {{}}}}'.encode()
+    refused = agent.patch("/heartbeat", content=alive, headers={"content-type": "application/json"})
+    assert (refused.status_code, "no text" in refused.text) == (422, True)
+    reported = "select job_id from taskqueue.lease where reported_at > matched_at"
+    assert db.execute(reported).fetchall() == [(1,)]
+    body = f'{{"1": {{"{NOW}": {{"Status": "{half}"}}}}, "2": {json.dumps(update("Done"))}}}'.encode()
+    found = agent.patch("/status", content=body, headers={"content-type": "application/json"})
+    assert (list(found.json()["failed"]), outcomes(db)) == (["1"], {2: "finished"})
+
+
+def test_an_operator_cancels_thousands_of_jobs(adapter: httpx.Client, token: Token, jobs: Jobs, db: Db) -> None:
+    jobs(2000)
+    killed = {number: update("Killed") for number in range(1, 2001)}
+    answer = adapter.patch("/status", json=killed, headers=bearer(token("operator")))
+    assert (answer.status_code, len(answer.json()["success"])) == (200, 2000)
+    assert len(outcomes(db)) == 2000
 
 
 def test_what_is_not_kept_may_be_anything(agent: httpx.Client, matched: Matched, db: Db) -> None:

@@ -46,6 +46,7 @@ JSON = {"Content-Type": "application/json"}
         (b'{"resources": [{}], "n": 1001}', 422, "n", "1001"),
         (b'{"resources": [{}], "n": "one"}', 422, "n", '"one"'),
         (b'{"resources": [{}], "m": 5}', 422, "m", "5"),
+        (b'{"resources": [{}], " - at `$[' + b"1" * 5000 + b']`": 5}', 422, None, None),
         (b'{"resources": [{}], "request_id": "mine"}', 422, "request_id", '"mine"'),
         (json.dumps({"resources": [{"CPUTime": 1}] * 11}).encode(), 422, "resources", None),
         (json.dumps({"resources": [{"CPUTime": 1, "Site": "x" * 100_000}]}).encode(), 422, None, None),

@@ -236,8 +236,10 @@ async def set_statuses(call: Call) -> StatusesSet | Response:
         except Problem as problem:
             done.failed[job] = {"detail": problem.detail}
     cancels = await call.rows(_MAY_CANCEL) == [(True,)]
-    set_one = _cancel if cancels else _of_agent
-    reasons = await asyncio.gather(*(set_one(call, job, one) for job, one in asked.items()))
+    if cancels:
+        reasons = await _cancel(call, asked)
+    else:
+        reasons = await asyncio.gather(*(_of_agent(call, job, one) for job, one in asked.items()))
     for (job, one), reason in zip(asked.items(), reasons, strict=True):
         if failure := reason or one.unread:
             done.failed[job] = {"detail": failure}
@@ -293,7 +295,7 @@ def _restrictions(specs: list[SearchSpec]) -> list[Restriction]:
 def _value(name: str, given: str | int) -> str | int:
     of = {**OWN_JOBS.columns, **JOBS.columns}.get(name)
     kind = TEXT if of is None else kind_of(of)
-    if kind is INTEGER and isinstance(given, str) and given.lstrip("-").isdecimal() and len(given) < 20:
+    if kind is INTEGER and isinstance(given, str) and given.removeprefix("-").isdecimal() and len(given) < 20:
         return int(given)
     if kind is TIME and isinstance(given, str) and (at := _time(given)):
         return at.isoformat()
@@ -380,19 +382,21 @@ async def _of_agent(call: Call, job: int, asked: Asked) -> str | None:
     return None if action in ("continue", "kill") else reason
 
 
-async def _cancel(call: Call, job: int, asked: Asked) -> str | None:
-    status = asked.status
-    if status not in _TAKEN_AWAY:
-        return f"{status} is set by agents; Killed and Deleted cancel a job"
-    values = [call.setup, [job], f"{status} through DiracX"]
-    caller = call.caller
-    (answer,) = await call.service.database.each_as_role(caller.role, caller.text, CANCEL_JOBS.statement, [values])
-    if not isinstance(answer, psycopg.Error):
-        return None
-    problem = of_error(answer)
-    if problem.status >= 500:
-        raise problem
-    return problem.detail
+async def _cancel(call: Call, asked: dict[int, Asked]) -> list[str | None]:
+    """Cancel jobs, each on its own, one after the other: a caller may give thousands."""
+    reasons: dict[int, str | None] = {
+        job: None if one.status in _TAKEN_AWAY else f"{one.status} is set by agents; Killed and Deleted cancel a job"
+        for job, one in asked.items()
+    }
+    taken = [job for job, reason in reasons.items() if reason is None]
+    each = [[call.setup, [job], f"{asked[job].status} through DiracX"] for job in taken]
+    for job, answer in zip(taken, await call.each(CANCEL_JOBS.statement, each), strict=True):
+        if isinstance(answer, psycopg.Error):
+            problem = of_error(answer)
+            if problem.status >= 500:
+                raise problem
+            reasons[job] = problem.detail
+    return list(reasons.values())
 
 
 ADAPTER = Adapter("diracx", refusal)

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from broker.upgrade import UpgradeError, check, downgrade, upgrade
-from broker.upgrade.session import LOCK_TIMEOUT_MS
+from broker.upgrade.session import LOCK_TIMEOUT_MS, transaction
 from tests.core.upgrade.small_release import THING_TOUCH, SmallRelease
 from tests.pooler import PROGRAM, Pooler
 
@@ -20,6 +20,11 @@ def test_two_first_upgrades_at_once_both_succeed(empty_dsn: str, small: SmallRel
         reports = list(pool.map(lambda _: upgrade(empty_dsn, role_prefix=prefix, program=small.program), range(4)))
     assert sorted(report.changed for report in reports) == [False, False, False, True]
     assert check(empty_dsn, program=small.program).ok
+
+
+def test_a_server_that_goes_away_during_an_upgrade_raises_the_error_of_psycopg(empty_dsn: str) -> None:
+    with pytest.raises(psycopg.OperationalError), transaction(empty_dsn) as session:
+        session.cur.execute("select pg_terminate_backend(pg_backend_pid())")
 
 
 @pytest.mark.slow
