@@ -1,6 +1,6 @@
 -- See classes.md, Classes of tasks. Tasks of Express Analysis are S. Other tasks have the class of their user's
--- remaining slots, A, B or C, and become S when nearly done. Progress is that of the jobs in this database, and jobs that
--- are still to be made are left. A task has no class if its user has no stored slots, or only old ones.
+-- remaining slots, A, B or C, and become S when nearly done. Progress is that of the jobs in this database, and jobs
+-- that are still to be made are left. A task has no class if its user has no stored slots, or only old ones.
 create or replace function brokerage.task_classes(p_setup text)
 returns table (task_id bigint, task_class int, reason text)
 language sql stable as $$

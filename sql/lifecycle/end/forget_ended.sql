@@ -1,29 +1,52 @@
 -- Old ended jobs (jobs_kept) leave workload.job, and the counts of their task change in the same statement. A part of a
 -- task's input counts as done as long as the job that did it is kept. So that no part is done twice, this job stays
--- while its task has parts to assign, or active jobs that may give their parts back. So do jobs of parts that failed,
--- and with them the failures and changes of these parts.
+-- while a new job may be made for its task: while parts are to be assigned and the task has not ended, while jobs are
+-- active, and while jobs that did not finish are kept, since these may be tried again. The latter go together, when the
+-- last of them is old. So do jobs of parts that failed, and with them the failures and changes of these parts.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
 declare
   v_setting lifecycle.setting_in_force;
+  v_before timestamptz;
   v_gone record;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform resource.require_limit('limit', p_limit);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
-  with kept as materialized (
-    select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'
+  v_before := resource.clock(p_setup) - v_setting.jobs_kept;
+  with aged as materialized (
+    select distinct j.task_id
+      from workload.job j
+     where j.setup = p_setup and j.ended < v_before and j.number is not null and j.rebrokered = 0
+  ), kept as materialized (
+    select d.task_id
+      from brokerage.task_due_state d
+     where d.setup = p_setup and d.algorithm <> 'production_task' and d.of_label and d.jobs_left > 0
+       and (d.status = any ('{done,finished,failed,broken,aborted}')) is not true
+    union
+    select a.task_id
+      from aged a
+     where exists (select from workload.job o
+                    where o.setup = p_setup and o.task_id = a.task_id and o.number is not null and o.rebrokered = 0
+                      and o.status <> 'finished' and (o.ended >= v_before or o.retry_at is not null))
     union
     select c.task_id from workload.job_by_task c
      where c.setup = p_setup and not workload.is_end(c.status)
      group by c.task_id
     having sum(c.jobs) > 0
+  ), undone as materialized (
+    select a.task_id
+      from aged a
+     where exists (select from workload.job o
+                    where o.setup = p_setup and o.task_id = a.task_id and o.number is not null and o.rebrokered = 0
+                      and o.status <> 'finished')
   ), old as materialized (
     select j.ctid from workload.job j
-     where j.setup = p_setup and j.ended < resource.clock(p_setup) - v_setting.jobs_kept and workload.is_end(j.status)
-       and j.retry_at is null
-       and (j.number is null or j.task_id not in (select k.task_id from kept k)
+     where j.setup = p_setup and j.ended < v_before and workload.is_end(j.status) and j.retry_at is null
+       and (j.number is null
+            or j.task_id not in (select k.task_id from kept k)
+               and (j.rebrokered > 0 or j.status <> 'finished' or j.task_id not in (select u.task_id from undone u))
             or j.rebrokered > 0
                and not exists (select from workload.failed_part p
                                 where p.setup = j.setup and p.task_id = j.task_id and p.number = j.number))
@@ -51,6 +74,6 @@ end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
   'Forgets up to p_limit jobs (null means the setting) that ended longer than jobs_kept ago, and returns how many. '
-  'Jobs that did a part of a task''s input, or whose part failed, stay while the task has parts to assign or jobs that '
-  'have not ended. '
+  'Jobs that did a part of a task''s input, or whose part failed, stay while the task has parts to assign, jobs that '
+  'have not ended, or jobs that may be tried again. '
   'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -234,6 +234,36 @@ def test_a_setup_with_a_pending_retry_needs_the_watchdog(q: Calls) -> None:
     assert q.rows(needed) == []
 
 
+@pytest.mark.parametrize("by", ["rule", "operator", "status"])
+def test_no_part_is_done_twice_because_its_job_was_forgotten(rolled_back: Connection, by: str) -> None:
+    """Parts 1 to 3 finished a month ago. Part 4 failed and is tried again, or was not made while the task paused."""
+    grids.load(rolled_back, "s", files=4)
+    q = Calls(rolled_back, "s")
+    q.call("set_retry_rules", Jsonb([RETRY] if by == "rule" else []))
+    for _ in range(3):
+        fail(q, new_job(q), "finished")
+    last = new_job(q) if by != "status" else None
+    status, made = ("paused", 3) if last is None else ("running", 4)
+    q.rows("update workload.task set status = %s where setup = 's' returning 1", status)
+    q.rows("insert into brokerage.task_state (setup, task_id, assigned_jobs) values ('s', 1, %s) returning 1", made)
+    q.set_clock(grids.NOON + timedelta(days=31))
+    if last is not None:
+        fail(q, last)
+    q.rows("select lifecycle.forget_ended('s')")
+    if by == "operator":
+        q.rows("select * from lifecycle.retry_jobs('s', array[%s::bigint])", last)
+    elif by == "rule":
+        assert give_back(q) == 1
+    again = new_job(q)
+    assert job(q, again)[0] == 4
+    fail(q, again, "finished")
+    q.rows("update workload.task set status = 'done' where setup = 's' returning 1")
+    q.set_clock(grids.NOON + timedelta(days=62))
+    for _ in range(2):
+        q.rows("select lifecycle.forget_ended('s')")
+    assert grids.job_ids(q.connection, "s") == []
+
+
 def test_parts_without_jobs_are_forgotten(q: Calls) -> None:
     fail(q, job_id := new_job(q))
     q.set_clock(grids.NOON + timedelta(days=31))
