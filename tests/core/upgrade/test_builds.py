@@ -20,14 +20,15 @@ _CODE = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure|view|(constr
 
 
 def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
-    """The catalogue, and the order of the columns, which the catalogue's words leave out."""
+    """The catalogue, and the order of the columns, which the catalogue's words leave out. Partitions by day are left
+    out, too: an upgrade makes those of the days ahead."""
     with psycopg.connect(dsn) as conn:
         conn.execute("set search_path = pg_catalog")
         state = read(conn.cursor(), Roles("broker_"))
         columns = conn.execute(
             "select attrelid::regclass::text, attname from pg_attribute a join pg_class c on c.oid = attrelid"
             " where pg_get_userbyid(relowner) = 'broker_owner' and attnum > 0 and not attisdropped"
-            "   and relkind not in ('i', 'I', 't')"
+            "   and relkind not in ('i', 'I', 't') and relname !~ '_[0-9]{8}$'"
             " order by attrelid::regclass::text, attnum"
         ).fetchall()
     return state, columns
