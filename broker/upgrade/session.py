@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import errors, sql
 
-from broker.errors import ConnectError
+from broker.errors import BrokerError, ConnectError
 from broker.upgrade.failure import UpgradeError
 
 if TYPE_CHECKING:
@@ -67,14 +67,19 @@ def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
 @contextmanager
 def transaction(dsn: str) -> Iterator[Session]:
     """Open the transaction under the lock, with the settings of an upgrade; leaving it commits."""
+    failed: BaseException | None = None
     try:
         with _begun(dsn) as session:
-            yield session
+            try:
+                yield session
+            except BaseException as error:
+                failed = error
+                raise
     except Exception as error:
-        # SQLAlchemy's own error takes the place of psycopg's if the server is gone
-        original = getattr(error, "orig", None)
-        if isinstance(original, psycopg.Error):
-            raise original from error
+        # if the server is gone, the rollback fails too, and SQLAlchemy raises an error of its own
+        cause = failed if failed is not None and failed is not error else getattr(error, "orig", None)
+        if isinstance(cause, psycopg.Error | BrokerError):
+            raise cause from None
         raise
 
 

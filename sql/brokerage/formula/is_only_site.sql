@@ -1,5 +1,5 @@
--- conventions.md, Exemptions: this is sitePreAssigned of PanDA's code, a single queue in the task's own site; a merge
--- pre-assignment does not count.
+-- conventions.md, Exemptions: this is sitePreAssigned of PanDA's code, a single queue in the task's own site, which
+-- names nothing else; a merge pre-assignment does not count.
 create or replace function brokerage.is_only_site(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean

@@ -47,7 +47,7 @@ language sql stable as $$
                 else s.scope = 'default' end
       join unified u on u.queue = s.queue
      group by r.dataset, u.number
-  ), partly as materialized (  -- files of incomplete replicas, each once
+  ), partly as materialized (  -- files of incomplete replicas whose parts count for some task, each once
     select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
       from cover c
       join unified u on u.number = c.queue
@@ -60,6 +60,7 @@ language sql stable as $$
       join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset
                                   and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
      where not c.all_there
+       and c.dataset in (select i.dataset from input i where i.position = 1 and not i.only_complete)
      group by c.dataset, c.queue, f.lfn
   ), partial as materialized (
     select p.dataset, p.queue, count(*) filter (where p.on_disk) as disk_files,

@@ -10,7 +10,9 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
-  -- agents that take jobs have their instances locked; steps are locked before instances, as in every other call
+  perform taskqueue.enter_setup(p_setup);
+  -- An agent that takes jobs locks its instance until it commits. Steps are locked before instances, as in every other
+  -- call.
   perform from instance.step s
     where s.setup = p_setup and s.instance_id = any (p_instance_ids) and s.state = 'placed'
     order by s.step_id

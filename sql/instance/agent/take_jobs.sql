@@ -27,9 +27,11 @@ begin
   if v_instance.state = 'requested' then
     perform instance.start_instances(p_setup, array[p_instance_id]);
   end if;
+  perform taskqueue.enter_setup(p_setup);  -- before a row is locked
+  -- a call that loses or releases the instance waits until the leases of this one are committed
   perform from instance.instance i
     where i.setup = p_setup and i.instance_id = p_instance_id and i.state <> 'released'
-      for share;  -- instance.lose_instances waits, and returns the leases of this call
+      for key share;
   if not found then
     raise exception 'instance % is released', p_instance_id using errcode = 'PB004', hint = 'Its agent can stop.';
   end if;

@@ -45,6 +45,6 @@ end $$;
 
 comment on function instance.order_steps(text, bigint, text) is
   'Orders the unplaced steps of a task whose needs are known and that some type can take, except those whose jobs '
-  'other agents have. steps has their ids in '
-  'order. Each run of equal steps has its price, cpu, ram, hint and type, the number of its steps (count), and the '
-  'place of its first step in the order. The result is null if there are no such steps.';
+  'other agents have. steps has their ids in order. Each run of equal steps has its price, cpu, ram, hint and type, '
+  'the number of its steps (count), and the place of its first step in the order. The result is null if there are no '
+  'such steps.';

@@ -70,7 +70,7 @@ begin
         join used u on u.instance_id = i.instance_id
        where i.setup = p_setup
        order by i.instance_id
-         for update of i
+         for no key update of i
     ), filled as (
       update instance.instance i set used_cpu = i.used_cpu + u.cpu, used_ram = i.used_ram + u.ram
         from locked l join used u on u.instance_id = l.instance_id

@@ -1,4 +1,5 @@
--- The function skips steps that another transaction has locked, and leaves them to that transaction.
+-- The function skips steps that another transaction has locked, and leaves them to that transaction. An agent that
+-- takes jobs locks its instance, so the instances are locked before leases are looked at once more.
 create or replace function instance.end_left_steps(p_setup text, p_instance_id bigint default null) returns bigint
 language plpgsql set jit = off set enable_seqscan = off set enable_material = off as $$
 declare
@@ -43,6 +44,13 @@ begin
                   cross join lateral (select s.step_id from instance.step s
                                        where s.setup = p_setup and s.step_id = u.step_id
                                          for update skip locked) o);
+  perform from instance.instance i
+    where i.setup = p_setup
+      and i.instance_id = any (array(
+        select s.instance_id from unnest(v_steps) s
+         where s.state = 'placed' and (s.step_id in (select u from unnest(v_ids) u)) is true))
+    order by i.instance_id
+      for update;
   for v_part in
     select w.state, w.reason, array_agg(w.step_id) as ids
       from (select s.step_id, case when f.outcome = 'finished' then 'finished' else 'cancelled' end as state,
@@ -52,7 +60,7 @@ begin
                         else coalesce('it ended: ' || f.outcome, 'it is in no TaskQueue') end as reason
               from unnest(v_steps) s
              cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
-             where (s.step_id in (select u from unnest(v_ids) u)) is true) w
+             where (s.step_id in (select u from unnest(v_ids) u)) is true and not f.is_leased) w
      group by w.state, w.reason
   loop
     v_ended := v_ended + (select count(*)

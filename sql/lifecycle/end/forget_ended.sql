@@ -15,42 +15,42 @@ begin
   perform resource.require_limit('limit', p_limit);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   v_before := resource.clock(p_setup) - v_setting.jobs_kept;
-  with aged as materialized (
-    select distinct j.task_id
+  with task as materialized (
+    select j.task_id, bool_or(j.status <> 'finished') as is_undone,
+           bool_or(j.status <> 'finished' and (j.ended >= v_before or j.retry_at is not null)) as may_return
       from workload.job j
-     where j.setup = p_setup and j.ended < v_before and j.number is not null and j.rebrokered = 0
+     where j.setup = p_setup and j.number is not null and j.rebrokered = 0
+     group by j.task_id
+    having min(j.ended) < v_before
   ), kept as materialized (
     select d.task_id
       from brokerage.task_due_state d
      where d.setup = p_setup and d.algorithm <> 'production_task' and d.of_label and d.jobs_left > 0
-       and (d.status = any ('{done,finished,failed,broken,aborted}')) is not true
+       and ((d.status = any ('{done,finished,failed,broken,aborted}')) is not true
+            or exists (select from workload.job o  -- its part is open, although the task has ended
+                        where o.setup = p_setup and o.task_id = d.task_id and o.rebrokered > 0 and o.ended >= v_before
+                          and not exists (select from workload.job n
+                                           where n.setup = o.setup and n.task_id = o.task_id and n.number = o.number
+                                             and n.rebrokered = 0)))
     union
-    select a.task_id
-      from aged a
-     where exists (select from workload.job o
-                    where o.setup = p_setup and o.task_id = a.task_id and o.number is not null and o.rebrokered = 0
-                      and o.status <> 'finished' and (o.ended >= v_before or o.retry_at is not null))
+    select t.task_id from task t where t.may_return
     union
     select c.task_id from workload.job_by_task c
      where c.setup = p_setup and not workload.is_end(c.status)
      group by c.task_id
     having sum(c.jobs) > 0
-  ), undone as materialized (
-    select a.task_id
-      from aged a
-     where exists (select from workload.job o
-                    where o.setup = p_setup and o.task_id = a.task_id and o.number is not null and o.rebrokered = 0
-                      and o.status <> 'finished')
   ), old as materialized (
-    select j.ctid from workload.job j
+    select j.ctid
+      from workload.job j
+      left join kept k on k.task_id = j.task_id
+      left join task t on t.task_id = j.task_id
      where j.setup = p_setup and j.ended < v_before and workload.is_end(j.status) and j.retry_at is null
        and (j.number is null
-            or j.task_id not in (select k.task_id from kept k)
-               and (j.rebrokered > 0 or j.status <> 'finished' or j.task_id not in (select u.task_id from undone u))
+            or k.task_id is null and (j.rebrokered > 0 or j.status <> 'finished' or t.is_undone is not true)
             or j.rebrokered > 0
                and not exists (select from workload.failed_part p
                                 where p.setup = j.setup and p.task_id = j.task_id and p.number = j.number))
-     order by j.ended limit coalesce(p_limit, v_setting.most) for update skip locked
+     order by j.ended limit coalesce(p_limit, v_setting.most) for update of j skip locked
   ), gone as (
     delete from workload.job j where j.ctid = any (array(select o.ctid from old o))
     returning j.*

@@ -70,4 +70,5 @@ end $$;
 comment on function lifecycle.fast_rebroker(text, boolean, int) is
   'Gives surplus jobs at a queue back to their tasks, by queue and share, lowest job id first, up to p_limit in all '
   '(null means the setting); p_dry_run only counts them. Returns queue and share, the counts, the surplus, and the '
-  'number of jobs given back. Two simultaneous calls are safe. Errors: PB001 (limit), PB002 (setup not granted).';
+  'number of jobs given back (or cancelled, where an agent was asked to stop). Two simultaneous calls are safe. '
+  'Errors: PB001 (limit), PB002 (setup not granted).';

@@ -7,11 +7,13 @@ begin
   return query
     select t, p.name_prefix, n.by_name, k.by_key, v.by_setting,
            least(n.least_of_names, k.by_key, v.by_setting, t.constant,
-                 (select least(min(case t.queue_column
-                                     when 'transtimehi' then nullif(greatest(q.transtimehi, 0), 0)
-                                     when 'transtimelo' then nullif(greatest(q.transtimelo, 0), 0) end), 1e6)
-                   from resource.queue q
-                   where q.setup = p_setup and t.queue_column is not null) * interval '1 day')
+                 (select min(least(n.days, 1e6))
+                    from resource.queue q
+                   cross join lateral (
+                     select nullif(greatest(case t.queue_column
+                                              when 'transtimehi' then q.transtimehi
+                                              when 'transtimelo' then q.transtimelo end, 0), 0)) n(days)
+                   where q.setup = p_setup and n.days is not null) * interval '1 day')
       from lifecycle.timeouts_of(p_setup) t
      cross join lateral (select split_part(split_part(t.key_by_name, ':', 2), '<', 1) as name_prefix,
                                 split_part(t.key_by_name, ':', 1) as component) p

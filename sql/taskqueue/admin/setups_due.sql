@@ -65,7 +65,7 @@ begin
                   and l.next_at > t.now + l.burst * l.delay + interval '1 minute' limit 1)
            or (select true from taskqueue.clause c where c.setup = t.setup and c.clause is not null limit 1)
            or (select true from taskqueue.parsed_description k
-                where k.setup = t.setup and k.seen_at < t.now - interval '1 day' limit 1)
+                where k.setup = t.setup and (k.seen_at < t.now - interval '1 day') is not false limit 1)
            or (select true from taskqueue.parsed_description k where k.setup = t.setup offset 100000 limit 1)
            or (select true from taskqueue.known_condition k
                 where k.setup = t.setup and k.made_at not between t.now - interval '1 hour' and t.now limit 1)

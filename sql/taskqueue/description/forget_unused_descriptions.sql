@@ -11,10 +11,10 @@ begin
   delete from taskqueue.parsed_description k where k.ctid = any (array(
     select i.ctid from taskqueue.parsed_description i
      where i.setup = p_setup
-       and i.seen_at < greatest(p_now - interval '1 day',
-                                (select o.seen_at from taskqueue.parsed_description o
-                                  where o.setup = p_setup and o.seen_at is not null
-                                  order by o.seen_at desc offset p_kept - 1 limit 1))
+       and (i.seen_at < greatest(p_now - interval '1 day',
+                                 (select o.seen_at from taskqueue.parsed_description o
+                                   where o.setup = p_setup and o.seen_at is not null
+                                   order by o.seen_at desc offset p_kept - 1 limit 1))) is not false
        for update skip locked));
   get diagnostics v_forgotten = row_count;
   return v_forgotten;

@@ -34,5 +34,5 @@ end $$;
 
 comment on function taskqueue.refuse_leased_ids(text, bigint[], resource.identity) is
   'Refuses newly inserted ids that are leased; a job that had ended continues the count of its attempts. Returns the '
-  'rows of the jobs that had ended, which it deletes. Errors: PB002 (a private submitter would start '
-  'the job of another owner again), PB005 (leased).';
+  'rows of the jobs that had ended, which it deletes. Errors: PB002 (a private submitter would start the job of '
+  'another owner again), PB005 (leased).';

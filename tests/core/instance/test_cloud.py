@@ -321,8 +321,13 @@ def test_a_cancelled_step_gives_its_reason(q: Calls) -> None:
     )
 
 
-@pytest.mark.parametrize(("ram", "left"), [(1000, 1), (1500, 0), (15000, 0)])
-def test_a_placed_job_that_needs_more_memory_is_placed_anew(q: Calls, ram: int, left: int) -> None:
+@pytest.mark.parametrize(
+    ("ram", "stays", "instances"),
+    [(1000, True, ["requested"]), (1500, True, ["requested"]), (15000, False, ["released", "requested"])],
+)
+def test_a_placed_job_that_needs_more_memory_is_placed_anew(
+    q: Calls, ram: int, stays: bool, instances: list[str]
+) -> None:
     """A retry rule raises the memory of a job, or its submitter inserts it again."""
     waiting(q, 1)
     schedule(q)
@@ -330,7 +335,8 @@ def test_a_placed_job_that_needs_more_memory_is_placed_anew(q: Calls, ram: int, 
     waiting(q, 1, ram=ram)
     schedule(q)
     [at] = placed(q).values()
-    assert (at == first) >= left
+    assert (at == first) is stays
+    assert [row[1] for row in used(q).values()] == instances
     assert [row[4] for row in used(q).values() if row[1] != "released"] == [ram]
     assert list(match(q, at)) == [1]
 

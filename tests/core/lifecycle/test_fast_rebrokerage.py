@@ -47,14 +47,17 @@ def test_excess_jobs_are_rebrokered_lowest_ids_first(rolled_back: Connection, pr
     assert q.rows("select * from workload.count_difference") == []
 
 
-def test_the_work_of_a_cancelled_job_does_not_go_back(rolled_back: Connection) -> None:
-    """Its agent is asked to stop; neither fast rebrokerage nor a timeout makes a new job of it."""
-    q = make(rolled_back, World({LIMIT: 4}, [*queued(A, 9), Job("starting", A, reported=0.1), Job("running", A)]), [A])
-    q.rows("update taskqueue.lease set kill_reason = 'not wanted' where job_id = 10 returning 1")
-    assert q.value("select lifecycle.return_to_task('default', 10, 'test')") == "starting"
-    assert job_state(q, 10) == ("cancelled", None)
-    why = "select why from taskqueue.history where job_id = 10 and event = 'cancelled'"
-    assert q.value(why) == "not wanted"
+def test_the_work_of_a_job_whose_agent_is_asked_to_stop_does_not_go_back(rolled_back: Connection) -> None:
+    jobs = [Job("starting", A, reported=0.1), *queued(A, 9), Job("running", A)]
+    q = make(rolled_back, World({LIMIT: 4}, jobs), [A])
+    q.rows("update workload.job set task_id = 7, number = job_id, rebrokered = 0 returning 1")
+    q.rows("insert into brokerage.task_state (setup, task_id, assigned_jobs) values ('default', 7, 11) returning 1")
+    q.rows("update taskqueue.lease set state = 'starting', kill_reason = 'not wanted' returning 1")
+    assert moved(q) == {"A": (6, 6)}
+    assert [job_state(q, n)[0] for n in range(1, 7)] == ["cancelled", *["closed"] * 5]
+    assert q.value("select array_agg(job_id order by job_id) from workload.job where rebrokered > 0") == [2, 3, 4, 5, 6]
+    assert q.value("select assigned_jobs from brokerage.task_state") == 6
+    assert q.value("select why from taskqueue.history where event = 'cancelled'") == "not wanted"
 
 
 @pytest.mark.parametrize(("profile", "expected"), [("documented", {}), ("panda2026", {"A": (2, 2)})])

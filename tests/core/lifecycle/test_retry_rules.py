@@ -234,6 +234,34 @@ def test_a_setup_with_a_pending_retry_needs_the_watchdog(q: Calls) -> None:
     assert q.rows(needed) == []
 
 
+def test_jobs_that_finished_are_forgotten_after_those_that_did_not(q: Calls) -> None:
+    """While a job that did not finish is kept, it may be tried again, and the parts of the others count as done."""
+    q.call("set_retry_rules", Jsonb([]))
+    fail(q, done := new_job(q), "finished")
+    fail(q, failed := new_job(q))
+    q.rows("update workload.task set status = 'done' where setup = 's' returning 1")
+    q.set_clock(grids.NOON + timedelta(days=31))
+    assert q.value("select lifecycle.forget_ended('s')") == 1
+    assert grids.job_ids(q.connection, "s") == [done]
+    assert q.value("select lifecycle.forget_ended('s')") == 1
+    assert failed not in grids.job_ids(q.connection, "s")
+
+
+def test_the_jobs_of_an_ended_task_with_an_open_part_stay(rolled_back: Connection) -> None:
+    """An operator tries a job of a finished task again, and JEDI opens the task later."""
+    grids.load(rolled_back, "s", files=2)
+    q = Calls(rolled_back, "s")
+    fail(q, new_job(q), "finished")
+    last = new_job(q)
+    q.rows("insert into brokerage.task_state (setup, task_id, assigned_jobs) values ('s', 1, 2) returning 1")
+    q.rows("update workload.task set status = 'finished' where setup = 's' returning 1")
+    q.set_clock(grids.NOON + timedelta(days=31))
+    fail(q, last)
+    q.rows("select * from lifecycle.retry_jobs('s', array[%s::bigint])", last)
+    assert q.value("select lifecycle.forget_ended('s')") == 0
+    assert job(q, new_job(q))[0] == 2
+
+
 @pytest.mark.parametrize("by", ["rule", "operator", "status"])
 def test_no_part_is_done_twice_because_its_job_was_forgotten(rolled_back: Connection, by: str) -> None:
     """Parts 1 to 3 finished a month ago. Part 4 failed and is tried again, or was not made while the task paused."""
@@ -254,6 +282,7 @@ def test_no_part_is_done_twice_because_its_job_was_forgotten(rolled_back: Connec
         q.rows("select * from lifecycle.retry_jobs('s', array[%s::bigint])", last)
     elif by == "rule":
         assert give_back(q) == 1
+    q.rows("select lifecycle.forget_ended('s')")
     again = new_job(q)
     assert job(q, again)[0] == 4
     fail(q, again, "finished")

@@ -148,7 +148,7 @@ def test_no_call_through_the_service_reaches_another_setup(db: Connection, opera
                 if error.sqlstate != "PB002":
                     answered[statement, role] = str(error)
             else:
-                if rows:
-                    answered[statement, role] = str(rows)
-    assert answered == {}
+                answered[statement, role] = str(rows)
+    empty = {key for key, rows in answered.items() if "resources_not_rolled_up" in key[0] and rows == "[]"}
+    assert answered.keys() - empty == set(), answered
     assert tried > 200

@@ -255,6 +255,18 @@ def test_off_lifts_the_quarantines_of_the_guard_alone(guarded: Calls) -> None:
     assert quarantined(q) == [("host", "A", "n18", "refused", "operator")]
 
 
+def test_descriptions_of_refused_requests_are_forgotten(guarded: Calls) -> None:
+    q = guarded
+    q.call("set_quarantine", "site", "A", "A", "its disk is broken")
+    for ram in range(5000, 5010):
+        assert q.match(Site="A", HostName="n1", MaxRAM=ram) is None
+    kept = "select count(*) from taskqueue.parsed_description where (resource ->> 'MaxRAM')::int >= 5000"
+    assert q.value(kept) > 0
+    q.set_clock(NOON + timedelta(days=2))
+    q.maintain()
+    assert q.value(kept) == 0
+
+
 def test_a_lower_score_quarantines_a_worker_node_after_a_good_end(q: Calls) -> None:
     """No job of the round failed, so the reason names none."""
     q.settings(guard_score=30)

@@ -23,7 +23,7 @@ def test_two_first_upgrades_at_once_both_succeed(empty_dsn: str, small: SmallRel
 
 
 def test_a_server_that_goes_away_during_an_upgrade_raises_the_error_of_psycopg(empty_dsn: str) -> None:
-    with pytest.raises(psycopg.OperationalError), transaction(empty_dsn) as session:
+    with pytest.raises(psycopg.errors.AdminShutdown, match="terminating"), transaction(empty_dsn) as session:
         session.cur.execute("select pg_terminate_backend(pg_backend_pid())")
 
 
