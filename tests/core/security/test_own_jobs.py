@@ -119,7 +119,7 @@ def test_an_ended_job_of_another_owner_is_not_taken_over(db: psycopg.Connection[
     insert()
     assert bob.call_rows("own_job_events", 7) == []
     assert bob.error_of(lambda: bob.call_rows("explain_retry", 7, None, 1)).sqlstate == "PB004"
-    q.take()
+    q.take(JobID=7)
     assert [row[2] for row in bob.call_rows("own_job_events", 7)] == ["matched"]
 
 
