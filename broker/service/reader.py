@@ -118,8 +118,8 @@ class Reader:
         return self._standby if self.is_used and not self._must_be_new(request.headers) else None
 
     def note(self, error: Exception) -> None:
-        """Handle an error of the standby: if it does not answer, nobody asks it again before the next check. A caller
-        who waited in vain for one of its connections says nothing about it."""
+        """Handle an error of the standby: if it does not answer, nobody asks it again before the next check. The
+        error of a caller who got no connection of the pool in time is no error of the standby."""
         if isinstance(error, PoolClosed | PoolTimeout | TooManyRequests):
             return
         if isinstance(error, psycopg.OperationalError) and (error.sqlstate or "57P")[:3] == "57P":

@@ -67,7 +67,7 @@ def work(pair: Pair) -> Iterator[None]:
                 if number % 2:
                     db.execute("select taskqueue.finish_job(%s, %s, %s)", [ASKED, job, attempt])
         db.execute("select brokerage.begin_trial(%s, 'own', 0.5)", [ASKED])
-        # a random salt puts all tasks that profile own would decide otherwise into its arm now and then
+        # with a random salt, the arm of profile own sometimes has all tasks that this profile decides otherwise
         db.execute("update brokerage.trial set salt = 1 where setup = %s", [ASKED])
         yield
         db.execute("select taskqueue.remove_setup(%s)", [ASKED])
