@@ -16,7 +16,7 @@ open transaction.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -91,6 +91,8 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
     if placed is None:
         raise BrokerError(f"setup {setup} is on no shard", f"broker cluster place {setup} {shard}")
     if placed[0] == shard:
+        if _remove_remains(known, setup, shard):
+            return Moved(0, 0.0)
         raise BrokerError(f"setup {setup} is on shard {shard} already", "broker cluster status lists who is where")
     with connect(known[placed[0]]) as source, connect(known[shard]) as goal, _alone(source, setup):
         for name, connection in ((placed[0], source), (shard, goal)):
@@ -125,6 +127,23 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
         step("remove")
         goal.execute("select taskqueue.refresh_statistics()")
     return Moved(copied, took)
+
+
+def _remove_remains(known: Mapping[str, Target], setup: str, shard: str) -> bool:
+    """Remove the rows that a mover left on other shards after it had placed the setup on this one; whether there were
+    any."""
+    found = False
+    for name, target in known.items():
+        if name == shard:
+            continue
+        with connect(target) as source:
+            there = source.execute("select from resource.setup where setup = %s", [setup]).fetchone() is not None
+            if there and _state(source, setup) == ("moved", shard):
+                with _alone(source, setup):
+                    _require_superuser(source, name)
+                    _remove(source, setup)
+                found = True
+    return found
 
 
 @contextmanager

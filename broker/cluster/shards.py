@@ -93,30 +93,40 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
 def add(dsn: str, shard: Shard) -> list[str]:
     """Add a shard to a front. Returns the setups of the shard, which are placed on it.
 
-    The shard gets the configuration of all setups. Raises BrokerError, with nothing stored, if the shard cannot be
-    reached, has another release, has a setup that is on another shard, or has other configuration of all setups.
+    The shard gets the configuration of all setups. A call for a shard that is there completes one that was broken off.
+    Raises BrokerError, with nothing stored, if the shard cannot be reached, has another release, has a setup that is on
+    another shard, or has other configuration of all setups, or if another database has its name.
     """
     require_front(dsn)
     setups = _join(shard)
     with connect(dsn, autocommit=True) as connection, connection.transaction():
         connection.execute("lock table cluster.shard in share row exclusive mode")
-        known = dict(connection.execute("select shard, number from cluster.shard order by number").fetchall())
-        if shard.name in known:
-            raise BrokerError(f"shard {shard.name} is there already", "broker cluster status lists the shards")
-        elsewhere = connection.execute(
-            "select setup, shard from cluster.placement where setup = any (%s) order by setup", [setups]
-        ).fetchall()
-        if elsewhere:
-            held = ", ".join(f"{setup} (on {name})" for setup, name in elsewhere[:5])
-            fault = f"shard {shard.name} has setups that are on other shards: {held}"
-            raise BrokerError(fault, "remove them there, or move them first")
-        _bring_config(connection, shard, joins=bool(known))
-        _make_shard(connection, shard, len(known))
-        connection.cursor().executemany(
-            "insert into cluster.placement (setup, shard) values (%s, %s)", [(setup, shard.name) for setup in setups]
-        )
+        known = dict(connection.execute("select shard, dsn from cluster.shard").fetchall())
+        if shard.name not in known:
+            _place_shard(connection, shard, len(known), setups)
+        elif known[shard.name] == _dsn(shard):
+            placed = connection.execute("select setup from cluster.placement where shard = %s order by 1", [shard.name])
+            setups = [setup for (setup,) in placed.fetchall()]
+        else:
+            fault = f"shard {shard.name} is there already, as another database"
+            raise BrokerError(fault, "broker cluster status lists the shards")
     machinery.upgrade(dsn, front=True)  # views must also read the new shard
     return setups
+
+
+def _place_shard(connection: Connection, shard: Shard, number: int, setups: list[str]) -> None:
+    elsewhere = connection.execute(
+        "select setup, shard from cluster.placement where setup = any (%s) order by setup", [setups]
+    ).fetchall()
+    if elsewhere:
+        held = ", ".join(f"{setup} (on {name})" for setup, name in elsewhere[:5])
+        fault = f"shard {shard.name} has setups that are on other shards: {held}"
+        raise BrokerError(fault, "remove them there, or move them first")
+    _bring_config(connection, shard, joins=number > 0)
+    _make_shard(connection, shard, number)
+    connection.cursor().executemany(
+        "insert into cluster.placement (setup, shard) values (%s, %s)", [(setup, shard.name) for setup in setups]
+    )
 
 
 def require_front(dsn: str) -> None:

@@ -26,7 +26,8 @@ Row = tuple[Any, ...]
 KEPT = 5.0  # seconds
 MOST = 50  # values of a bounded label; all others together are OTHER
 OTHER = "other"
-_ROLE = "broker_viewer"
+# The login of the service is a role of the installation, and its roles differ in the kind at the end.
+_VIEWER: LiteralString = "select left(session_user, -length('service')) || 'viewer'"
 COST = 0.01  # fraction of the time for reading a view
 STATEMENT = 3.0  # seconds of one view
 _SCRAPE = 6.0  # seconds of all views
@@ -160,9 +161,10 @@ class Figures:
         return self._task.result() if self._task.done() else _text(_own(up=False))
 
     async def _read(self) -> bytes:
-        subject = acting_for((self._setup, _ROLE, None, None))
         try:
-            await self._database.undone_beside(_ROLE, subject, self._ask)
+            [[viewer]] = await self._database.as_login(_VIEWER)
+            subject = acting_for((self._setup, viewer, None, None))
+            await self._database.undone_beside(viewer, subject, self._ask)
         except (psycopg.Error, BrokerError) as error:
             LOG.warning("no figures of the database: %s", error)
             found = _text(_own(up=False))

@@ -11,12 +11,15 @@ import httpx
 import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from broker import world
 from broker.laboratory import grid
 from broker.operate import loops
 from broker.service import figures, metrics
-from tests.calls import Calls
+from broker.upgrade.fresh import fresh_install
+from tests.calls import SERVICE_PASSWORD, Calls
 from tests.core.docs import pages
 from tests.service.conftest import SETUP, Db, Jobs, Running, Start, Token, bearer
 
@@ -96,6 +99,18 @@ def test_metrics_have_waiting_jobs_leases_ends_and_limits(
     assert found["pgbroker_findings"][("loop", "problem")] == 2
     assert found["pgbroker_changes_unfolded"][("waiting jobs",)] > 0
     assert found["pgbroker_oldest_snapshot_transactions"][()] >= 0
+    assert found["pgbroker_database_up"] == {(): 1}
+    assert set(found["pgbroker_view_read_failed"].values()) == {0}
+
+
+def test_metrics_are_read_whatever_the_prefix_of_the_roles_is(dsn: str, start: Start) -> None:
+    with fresh_install(dsn) as (scratch, prefix):
+        login = sql.Identifier(f"{prefix}service")
+        with psycopg.connect(scratch) as owner:
+            owner.execute(sql.SQL("alter role {} login password {}").format(login, SERVICE_PASSWORD))
+        running = start(dsn=make_conninfo(scratch, user=f"{prefix}service", password=SERVICE_PASSWORD))
+        found = scrape(running)
+        running.close()
     assert found["pgbroker_database_up"] == {(): 1}
     assert set(found["pgbroker_view_read_failed"].values()) == {0}
 

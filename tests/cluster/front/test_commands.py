@@ -70,10 +70,24 @@ def test_wrong_arguments_of_cluster_commands_are_refused_with_a_hint(cli: Cli, w
     assert message in printed.err and "hint:" in printed.err
 
 
-def test_a_shard_that_is_known_is_not_added_again(cli: Cli, cluster: Cluster) -> None:
-    printed = cli("cluster", "add-shard", f"a={cluster.shards['a']}")
-    assert (printed.code, "error: shard a is there already" in printed.err) == (1, True)
+def test_another_database_does_not_take_the_name_of_a_shard(cli: Cli, cluster: Cluster) -> None:
+    printed = cli("cluster", "add-shard", f"a={cluster.shards['b']}")
+    assert (printed.code, "error: shard a is there already, as another database" in printed.err) == (1, True)
     assert [row["shard"] for row in cli("cluster", "status", "--json").json] == ["a", "b", "c"]
+
+
+def test_a_shard_that_is_added_again_completes_an_addition_that_was_broken_off(
+    cli: Cli, cluster: Cluster, front: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process died after it had stored the shard, before the views of the front read it."""
+    upgraded = []
+    monkeypatch.setattr("broker.cluster.shards.machinery.upgrade", lambda *_, **how: upgraded.append(how))
+    before = cli("cluster", "status", "--json").json
+    placed = front.execute("select setup from cluster.placement where shard = 'a' order by 1").fetchall()
+    added = cli("cluster", "add-shard", f"a={cluster.shards['a']}", "--json").json
+    assert [(setup,) for setup in added["setups"]] == placed != []
+    assert upgraded == [{"front": True}]
+    assert cli("cluster", "status", "--json").json == before
 
 
 def test_a_front_is_no_shard(cli: Cli, cluster: Cluster) -> None:

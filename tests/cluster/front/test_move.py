@@ -228,6 +228,22 @@ def test_an_interrupted_move_must_end_before_another_begins(cluster: Cluster, se
     assert _owners(cluster, setup) == ["b"]
 
 
+def test_the_same_move_removes_the_rows_that_a_killed_mover_left_behind(cluster: Cluster, setup: str) -> None:
+    """The mover died after the front had learned of the new shard."""
+    _fill(cluster, setup, 10)
+    _dies(cluster, setup, "b", "place")
+    before = _whole(cluster, setup, "b")
+    left = "select (select count(*) from taskqueue.job where setup = %(setup)s), state, shard from resource.setup_move"
+    with _shard(cluster, "a") as source:
+        assert source.execute(left + " where setup = %(setup)s", {"setup": setup}).fetchall() == [(10, "moved", "b")]
+        _move(cluster, setup, "b")
+        assert source.execute(left + " where setup = %(setup)s", {"setup": setup}).fetchall() == [(0, "moved", "b")]
+    assert _owners(cluster, setup) == ["b"]
+    assert _whole(cluster, setup, "b") == before
+    with pytest.raises(BrokerError, match="is on shard b already"):
+        _move(cluster, setup, "b")
+
+
 def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
     """A copy that an interrupted move from a left on b is not one of b's own setups."""
     _fill(cluster, setup, 10)
