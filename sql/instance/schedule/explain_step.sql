@@ -25,6 +25,10 @@ begin
       from (values (1)) x left join instance.instance i on i.setup = p_setup and i.instance_id = v_step.instance_id;
     return;
   end if;
+  if v_step.job_id is not null and (select f.is_leased from taskqueue.fate_of(p_setup, v_step.job_id) f) then
+    return query select null::bigint, null::text, 'waiting', 'an agent of no instance has its job';
+    return;
+  end if;
   if v_step.cpu is null or v_step.ram is null then
     return query
     select null::bigint, null::text, v_step.state,

@@ -20,8 +20,9 @@ begin
            bool_or(j.status <> 'finished' and (j.ended >= v_before or j.retry_at is not null)) as may_return
       from workload.job j
      where j.setup = p_setup and j.number is not null and j.rebrokered = 0
+       and j.task_id in (select o.task_id from workload.job o
+                          where o.setup = p_setup and o.ended < v_before and o.number is not null and o.rebrokered = 0)
      group by j.task_id
-    having min(j.ended) < v_before
   ), kept as materialized (
     select d.task_id
       from brokerage.task_due_state d
