@@ -42,9 +42,11 @@ import os
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -60,7 +62,7 @@ sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` fr
 
 from tests import pooler as pgbouncer
 from tests.calls import Calls
-from tests.reused import Reused
+from tests.reused import Fill, Reused
 from tests.throwaway import Throwaway, new_home
 from tests.warm import Warm
 
@@ -241,11 +243,25 @@ def reuses(path: Path) -> bool:
     return not _REUSING.isdisjoint(path.relative_to(Path(__file__).parent).parts)
 
 
+_FRESH = 60.0  # seconds for which content is used: it has leases, samples and other rows with times
+
+
 class _Kept:
-    """The database that the worker's tests share; it is replaced after a test that left it changed."""
+    """A database that the worker's tests share; it is replaced after a test that left it changed."""
 
     def __init__(self) -> None:
         self.database: Reused | None = None
+        self.made_at = 0.0
+
+    def of(self, new: Callable[[], str], fill: Fill | None) -> Reused:
+        """The database; a new one is filled."""
+        if self.database is None:
+            dsn = new()
+            if fill:
+                with psycopg.connect(dsn, autocommit=True) as connection:
+                    fill(connection)
+            self.database, self.made_at = Reused(dsn), time.monotonic()
+        return self.database
 
     def drop(self) -> None:
         """Throw it away."""
@@ -256,25 +272,37 @@ class _Kept:
 
 
 @pytest.fixture(scope="session")
-def _kept() -> Iterator[_Kept]:
-    kept = _Kept()
+def _kept() -> Iterator[dict[Fill | None, _Kept]]:
+    kept: dict[Fill | None, _Kept] = defaultdict(_Kept)
     yield kept
-    kept.drop()
+    for one in kept.values():
+        one.drop()
+
+
+@pytest.fixture
+def content() -> Fill | None:
+    """A function that stores rows which a test finds in the database that it shares; folders may give one."""
+    return None
 
 
 @pytest.fixture
 def reused(
-    request: pytest.FixtureRequest, new_database: Callable[..., str], _installed_on: date, _kept: _Kept
+    request: pytest.FixtureRequest,
+    new_database: Callable[..., str],
+    _installed_on: date,
+    _kept: dict[Fill | None, _Kept],
+    content: Fill | None,
 ) -> Iterator[Reused | None]:
-    """The database that tests share; None for a test that has one of its own."""
+    """The database that tests with the same content share; None for a test that has one of its own."""
     if not reuses(request.path) or request.node.get_closest_marker("own_database"):
         yield None
         return
-    if _kept.database is None:
-        _kept.database = Reused(new_database(kept=True))
-    yield _kept.database
-    if datetime.now(UTC).date() > _installed_on or not _kept.database.clean():
-        _kept.drop()
+    kept = _kept[content]
+    database = kept.of(partial(new_database, kept=True), content)
+    yield database
+    is_old = content is not None and time.monotonic() - kept.made_at > _FRESH
+    if is_old or datetime.now(UTC).date() > _installed_on or not database.clean():
+        kept.drop()
 
 
 @pytest.fixture

@@ -11,9 +11,13 @@ A test that changed anything else (an object, a right, a setting of the database
 differ from those before. Then the database is thrown away and the next test gets a fresh one.
 """
 
+from collections.abc import Callable
 from typing import Any, LiteralString
 
 import psycopg
+
+Fill = Callable[[psycopg.Connection[Any]], None]
+"""A function that stores rows in a new database, which each test then finds there."""
 
 _CATALOGS = """class attribute proc type trigger constraint index policy rewrite attrdef extension default_acl
                event_trigger operator cast language publication subscription foreign_server inherits""".split()

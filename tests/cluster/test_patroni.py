@@ -330,7 +330,7 @@ class Page:
         return out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_standby_takes_over_and_no_acknowledged_match_is_lost(work: Work, tmp_path: Path) -> None:
     cluster, page = work.cluster, Page(work, tmp_path)
     work.wait_for_some()

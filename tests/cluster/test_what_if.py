@@ -93,6 +93,7 @@ def asked(db: Db, change: dict[str, Any]) -> WhatIf:
     return what_if(db, ASKED, change["settings"], **{key: value for key, value in change.items() if key != "settings"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_what_if_over_a_standby_gives_the_answer_of_the_primary(
     primary: Db, replica: Db, db: Db, change: dict[str, Any]

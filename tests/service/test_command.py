@@ -283,6 +283,7 @@ def shown_to(browser: httpx.Client, file: Path) -> httpx.Response:
     return browser.post("/login/ticket", data={"ticket": found[1], "csrf": csrf[1]})
 
 
+@pytest.mark.thorough
 def test_a_browser_without_a_setup_gets_all_of_them_and_the_loops_run(serve: Serve, home: Path, tmp_path: Path) -> None:
     program = serve("--open", BROKER_HOME=str(home), XDG_RUNTIME_DIR=str(tmp_path), DISPLAY="", WAYLAND_DISPLAY="")
     assert any("the loops of broker run run inside" in line for line in program.lines)
@@ -353,6 +354,7 @@ def test_a_closed_terminal_ends_all_workers(serve: Serve, service_dsn: str) -> N
         httpx.get(program.url + "/healthz/live")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP], ids=["stopped", "terminal closed"])
 def test_serve_opens_a_browser_that_is_logged_in(serve: Serve, home: Path, tmp_path: Path, end: signal.Signals) -> None:
     """The browser is a program that copies the file that it should show. The end removes the file."""

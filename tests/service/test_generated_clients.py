@@ -43,6 +43,7 @@ def run(start: Start, dsn: str, tmp_path: Path, warm: Path) -> Run:
     return lambda *texts: run_blocks([block("sh", "curl"), *texts], running.url, dsn, tmp_path, warm)
 
 
+@pytest.mark.thorough
 def test_a_generated_client_in_python_works(run: Run, tmp_path: Path) -> None:
     install(block("sh", "pip install"), tmp_path)
     (tmp_path / "work.py").write_text(block("python", "import"), encoding="utf-8")
@@ -57,7 +58,7 @@ def test_a_generated_client_in_python_works(run: Run, tmp_path: Path) -> None:
     assert not [line for line in checked.stdout.splitlines() if line.startswith("work.py")], checked.stdout
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_generated_client_in_typescript_works(run: Run, tmp_path: Path) -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:

@@ -96,7 +96,7 @@ class Load:
                 jobs.append(match["job_id"])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not RELEASES, reason="no release before this one in a history of git")
 @pytest.mark.parametrize("version", RELEASES)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
@@ -15,6 +16,7 @@ from tests.service.test_page import bash
 PAGE = Path(__file__).parents[3] / "broker" / "docs" / "how-to" / "shards.md"
 
 
+@pytest.mark.thorough
 def test_the_commands_of_the_page_about_several_servers_work(cluster: Cluster, warm: Path, tmp_path: Path) -> None:
     where = conninfo_to_dict(cluster.front)
     server = {key: str(where[key]) for key in ("host", "port")}

@@ -48,7 +48,7 @@ def _next_release(folder: Path) -> Program:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("other", [LATER, *(version for version in RELEASES if version != __version__)])
 def test_an_upgrade_of_shards_and_then_the_front_stops_no_agent(
     other: str, cluster: Cluster, front: Db, placed: Placed, tmp_path: Path

@@ -37,7 +37,7 @@ def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any]) ->
     assert {number: different for number, different in found.items() if different} == {}
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_answers_to_the_remaining_calls_equal_those_of_the_model(

@@ -176,6 +176,7 @@ def test_the_test_covers_all_subjects_of_facts(db: Connection) -> None:
     assert asked == {call.partition("(")[0] for call in SUBJECTS}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_are_read_once(db: Connection, profile: str) -> None:
     """No table is scanned once per task or pair, and no function is called for each of them.

@@ -93,7 +93,7 @@ def test_each_arm_is_decided_by_its_profile(db: Connection, algorithm: str) -> N
     assert default == acme != documented
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("algorithm", CALLS)
 def test_a_replay_decides_both_arms_again(db: Connection, algorithm: str, changed: bool) -> None:

@@ -118,7 +118,7 @@ def _opened(db: Connection, task: int, profile: str) -> set[str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("profile", PROFILES)
 def test_disabling_an_obstacle_opens_as_many_queues_as_predicted(db: Connection, profile: str) -> None:
     """Each named rule is disabled in a profile of the test's own."""

@@ -77,6 +77,7 @@ def test_a_unified_queue_is_shown_as_one_table_on_a_narrow_terminal(cli: Cli, db
         assert " ".join(shown.split()).count(reason.split(": ", 1)[1]) == 1, reason
 
 
+@pytest.mark.thorough
 def test_the_demo_of_brokerage_fits_into_a_narrow_terminal(cli: Cli, db: Connection, terminal: None) -> None:
     few = plain(cli("demo", "brokerage").out)
     assert_fits(few)

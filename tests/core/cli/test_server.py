@@ -83,7 +83,7 @@ def test_the_embedded_server_is_started_used_and_stopped_by_commands(broker: Bro
 TERMINAL = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_recovery_of_a_killed_server_is_announced(broker: Broker) -> None:
     broker("up")
     pid = json.loads(broker("status", "--json").stdout)["pid"]
@@ -97,7 +97,7 @@ def test_the_recovery_of_a_killed_server_is_announced(broker: Broker) -> None:
     assert ("starting the embedded server ..." in started, "recovers" in started) == (True, False)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_command_names_once_the_server_that_it_starts_or_installs(broker: Broker) -> None:
     created = broker("up", **TERMINAL)
     assert "creating the embedded server" in created.stderr and "installing pgbroker" in created.stderr
@@ -112,7 +112,7 @@ def test_a_command_names_once_the_server_that_it_starts_or_installs(broker: Brok
     assert broker("setups").stderr == ""
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_password_is_shown_neither_by_status_nor_in_command_lines(broker: Broker) -> None:
     dsn = broker("dsn").stdout.strip()
     with psycopg.connect(dsn) as connection:

@@ -286,7 +286,7 @@ def test_a_dump_to_an_impossible_path_is_an_error_in_two_lines(
     assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_reader_that_closes_the_pipe_causes_no_error(dsn: str, db: Connection) -> None:
     for number in range(1, 200):  # more than a pipe holds, so that the program meets the closed end
         Calls(db).insert(number, OwnerGroup=f"g{number}", Sites=[f"{n:0>40}" for n in range(20)])

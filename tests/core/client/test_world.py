@@ -85,7 +85,7 @@ def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Calla
         assert Calls(other, "lhcb").inconsistencies() == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_lhcb_setup_in_its_own_shape_survives_dump_and_load(
     db: Connection, new_database: Callable[..., str]
 ) -> None:
@@ -209,7 +209,7 @@ def test_a_removed_setup_is_gone_and_the_others_stay(db: Connection) -> None:
     assert dumped(db, "other") == others["other"]
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_lhcb_priorities_come_out_as_at_lhcb(db: Connection) -> None:
     """The groups' shares, the families of queues and their user priorities give the priorities that LHCb had.
 
@@ -237,7 +237,7 @@ def test_lhcb_priorities_come_out_as_at_lhcb(db: Connection) -> None:
         assert priority == pytest.approx(expected[key], rel=0.12), key
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_most_synthetic_pilots_find_a_job(db: Connection) -> None:
     world.load(db, [{"cpu_buckets": lhcb.table().cpu_buckets, "task_queues": list(lhcb.groups(20_000))}])
     pilots = list(islice(lhcb.resources(1), 300))

@@ -18,7 +18,7 @@ LONGEST = 60.0
 JOBS = 150
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("crowded", [False, True], ids=["few bounds", "new bounds all the time"])
 def test_no_job_goes_where_the_model_refuses_it(dsn: str, db: psycopg.Connection[Any], crowded: bool) -> None:
     """Afterwards each waiting job is found by the resources that fit."""

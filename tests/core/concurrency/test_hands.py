@@ -41,7 +41,7 @@ def third(connect: Connect) -> Counted:
     return counted(connect, autocommit=False)
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_two_uncommitted_sessions_follow_the_joint_distribution(q: Counted, other: Counted, third: Counted) -> None:
     """Tested in each of many TaskQueues. When the first session rolls back, the next match gets its job."""
     levels = {1: 5, 4: 2, 9: 1}
@@ -117,7 +117,7 @@ _GRID = [
     pytest.param(
         way, how, voids, commit,
         id=f"{way}-{how}-{name}-{'commit' if commit else 'rollback'}",
-        marks=[pytest.mark.drawn] if (a + b + c + d) % 2 else [],
+        marks=[pytest.mark.thorough] if (a + b + c + d) % 2 else [],
     )
     for (a, way), (b, how), (c, (name, voids)), (d, commit) in itertools.product(
         enumerate(["short", "general"]), enumerate(IN_FLIGHT), enumerate(VOIDS.items()), enumerate([True, False])

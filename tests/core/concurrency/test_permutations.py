@@ -93,7 +93,9 @@ def pairs(family: Family, name: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MATCHING.calls)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] if i % 2 else []) for i, name in enumerate(MATCHING.calls)]
+)
 def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
     new_scene: Callable[[], Scene], name: str
 ) -> None:
@@ -112,7 +114,7 @@ def test_one_order_of_each_pair_of_matching_calls_has_a_sequential_result(
         assert any(play(MATCHING, new_scene(), sessions, order) for order in overlapping)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_sampled_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: Family) -> None:
     """A fixed sample of the pairs of the second tier; the test above tries each pair of matching calls once."""
@@ -176,7 +178,7 @@ def test_two_calls_of_the_same_kind_at_once_both_succeed(new_scene: Callable[[],
     assert compare(BROKERED, new_scene, [name, name]) > 2
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize(("family", "name"), NAMES)
 def test_all_pairs_of_calls_have_sequential_results(new_scene: Callable[[], Scene], family: str, name: str) -> None:
     for _, other in pairs(FAMILIES[family], name):
@@ -198,7 +200,7 @@ TRIPLES = [
 ]
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", TRIPLES)
 def test_three_calls_at_once_have_sequential_results(new_scene: Callable[[], Scene], names: tuple[str, ...]) -> None:
     assert compare(MATCHING, new_scene, names) > 6
@@ -212,7 +214,7 @@ def test_three_calls_at_once_have_sequential_results(new_scene: Callable[[], Sce
             ["insert of new requirements", "finish"],
             ["finish", "insert of another with them"],
             True,
-            marks=pytest.mark.drawn,
+            marks=pytest.mark.thorough,
         ),
         (["cancel of 5", "delete"], ["delete", "cancel of 5"], True),
         (["match of a group", "finish"], ["report", "match of everything"], False),
@@ -230,7 +232,7 @@ def test_transactions_of_two_calls_deadlock_only_in_opposite_order(
     assert ("40P01" in answers) is deadlocks
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_stricter_isolation_is_refused_or_does_no_harm(new_scene: Callable[[], Scene], isolation: str) -> None:
     """Calls that rely on what others have committed are refused; others work, or fail with PostgreSQL's error."""

@@ -169,7 +169,13 @@ def errors_of(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in run_here()])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.thorough] if page.name.endswith("/simulate.md") else [])
+        for page in run_here()
+    ],
+)
 def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, warm: Path, page: Page) -> None:
     together = list(dict.fromkeys([*before(page), page]))
     try:
@@ -191,7 +197,7 @@ def test_tutorials_work_one_after_another_in_one_shell(dsn: str, tmp_path: Path,
     assert shell == {}, "a tutorial leaves no variable behind"
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_tutorials_and_how_to_pages_work_one_after_another(dsn: str, tmp_path: Path) -> None:
     """A reader goes through the tutorials and then the how-to pages, in one database and one folder."""
     pages = sorted(

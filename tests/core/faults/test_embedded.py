@@ -198,7 +198,7 @@ def test_a_restart_keeps_port_password_and_data(created: Path) -> None:
     assert one(before.dsn, "select to_regclass('kept')::text") == "kept"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @proc_only
 def test_a_server_that_does_not_stop_is_stopped_at_once(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server waits for one of its processes, as PostgreSQL 18 does after a backend was killed; nothing is lost."""

@@ -203,7 +203,7 @@ def compare(work: Field, killed: int) -> Story:
     return story
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_agents_killed_at_random_moments_lose_no_job(field_of_work: Field) -> None:
     work = field_of_work
@@ -226,7 +226,7 @@ def test_agents_killed_at_random_moments_lose_no_job(field_of_work: Field) -> No
     assert work.errors() == ""
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_server_killed_at_random_moments_loses_no_job(field_of_work: Field) -> None:
     """Afterwards one of its processes is killed instead of all, half as often: PostgreSQL restarts by itself."""

@@ -54,7 +54,7 @@ def _value(work: Field, query: str) -> Any:
         return row[0] if row else None
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_processes_killed_at_random_moments_lose_no_brokered_job(field_of_work: Field) -> None:
     work = field_of_work

@@ -122,7 +122,7 @@ def killed_within(work: Field, caught: Caught, facts: dict[str, Any]) -> None:
     "names",
     [
         pytest.param(["match", "finish", "insert of many", "schedule"], id="some"),
-        pytest.param(list(CALLS), id="all", marks=pytest.mark.drawn),
+        pytest.param(list(CALLS), id="all", marks=pytest.mark.thorough),
     ],
 )
 def test_a_backend_killed_within_a_call_stores_nothing(filled: tuple[Field, dict[str, Any]], names: list[str]) -> None:

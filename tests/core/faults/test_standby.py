@@ -139,7 +139,7 @@ def lost_of(calls: list[Done], story: Story, left: State) -> list[Done]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "mode",
-    [*(pytest.param(mode, marks=pytest.mark.drawn) for mode in ("asynchronous", "cut off before")), "synchronous"],
+    [*(pytest.param(mode, marks=pytest.mark.thorough) for mode in ("asynchronous", "cut off before")), "synchronous"],
 )
 def test_a_promoted_standby_loses_only_what_its_mode_allows(field_of_work: Field, pair: Pair, mode: str) -> None:
     work = field_of_work

@@ -107,14 +107,14 @@ def test_placements_are_those_of_the_model(rolled_back: Connection, case: Case) 
     compare(rolled_back, case)
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @settings(quickly, max_examples=1000)
 @given(case=inputs(steps=25, instances=8))
 def test_placements_are_those_of_the_model_in_a_thousand_cases(rolled_back: Connection, case: Case) -> None:
     compare(rolled_back, case)
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @settings(quickly, max_examples=60)
 @given(case=inputs(steps=200, instances=40))
 def test_placements_of_larger_inputs_are_those_of_the_model(rolled_back: Connection, case: Case) -> None:

@@ -219,7 +219,7 @@ def test_a_task_is_cancelled_whatever_the_statuses_of_its_loaded_jobs_are(db: Co
     assert grids.differences(db, "s") == []
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_task_with_more_jobs_than_a_call_takes_is_cancelled(db: Connection) -> None:
     grids.make(db, "s")
     db.execute("""

@@ -124,7 +124,7 @@ def chances_of_levels(levels: dict[float, int]) -> dict[float, float]:
     return win_levels({priority: (queues, priority) for priority, queues in levels.items()})
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_many_queues_of_a_few_priorities_are_drawn_by_the_formula(q: Calls) -> None:
     levels = {8.0: 5, 2.0: 20, 0.5: 100}
     queues = queues_with(q, priorities_of(levels))
@@ -430,7 +430,7 @@ def lock(q: Calls, queues: list[int]) -> None:
     q.rows("select job_id from taskqueue.job where setup = 'default' and task_queue_id = any (%s) for update", queues)
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_free_queues_keep_their_distribution_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     heads = queues_with(q, [1e6] * 100, 1, start=100)
@@ -442,7 +442,7 @@ def test_free_queues_keep_their_distribution_behind_100_locked_queues(two: tuple
     assert set(first_queues(q, range(1, 11))) <= set(heads)
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_free_queues_keep_their_distribution_beside_locked_queues_of_equal_priority(two: tuple[Calls, Calls]) -> None:
     """Drawing again without the failed ones would give 4 : 1; a level goes on with its next order statistic."""
     q, holder = two
@@ -500,7 +500,7 @@ def test_a_user_priority_without_a_known_first_job_is_read_from_its_start(two: t
     assert q.take().job_id == 1
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     high = queues_with(q, [5] * 30, 1, start=100, CPUTime=5000)
@@ -522,7 +522,7 @@ def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
     assert small
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_batch_draws_each_job_among_the_remaining_queues(q: Calls) -> None:
     """One job in each of three queues: the second and third are drawn among the remaining ones."""
     priorities = queues_with(q, [5, 2, 1], 1)
@@ -539,7 +539,7 @@ def test_a_batch_draws_each_job_among_the_remaining_queues(q: Calls) -> None:
 # The second policy
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize("priorities", [[10, 1], [7, 7, 3, 3, 1], [1000, 1, 1, 0.5]], ids=str)
 def test_the_policy_proportional_draws_in_proportion_to_priorities(q: Calls, priorities: list[float]) -> None:
     """After a change back to the first policy, the same seeds draw the same queues as before."""
@@ -552,7 +552,7 @@ def test_the_policy_proportional_draws_in_proportion_to_priorities(q: Calls, pri
     assert first_queues(q, range(1, 501)) == before
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_the_policy_proportional_keeps_its_distribution_behind_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     q.settings(policy="proportional")
@@ -657,7 +657,7 @@ def test_the_draws_of_the_queue_and_the_user_priority_are_independent(q: Calls) 
     assert chi_square(first_jobs(q), expected) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize("limit", [2, 3])  # one after the other, side by side
 def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int) -> None:
     """Sixteen pairs of (first from A or B, with user priority 1 or 5; second likewise)."""
@@ -704,7 +704,7 @@ def positions(q: Calls, site: str) -> int:
     return int(q.value("select coalesce(sum(position_count), 0) from taskqueue.posting_list where site = %s", site))
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 @pytest.mark.parametrize("priorities", SEVERAL, ids=["1000 to 1 to 0.1", "near each other", "10 to 1"])
 def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list[float], policy: str) -> None:
@@ -714,7 +714,7 @@ def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list
     assert chi_square(first_queues(q, Site="Here"), chances_of(queues, policy)) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 @pytest.mark.parametrize("site", [None, "A", ["A", "B"], ["B", "A", "C", "D"]], ids=str)
 def test_candidates_over_the_lists_of_several_sites_count_each_queue_once(
@@ -748,7 +748,7 @@ def test_a_queue_that_bans_the_first_offered_site_is_drawn_like_the_others(q: Ca
     assert chi_square(first_queues(q, range(1, 1001), Site=["A", "B"]), win({banning: 3, other: 9})) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 def test_candidates_over_lists_with_gaps_keep_their_distribution(two: tuple[Calls, Calls], policy: str) -> None:
     """A TaskQueue that is dropped while another transaction works on its list leaves a gap there."""
@@ -812,13 +812,13 @@ def taken_queues(q: Calls, times: int) -> Counter[int]:
     return found
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_few_matching_queues_of_many_are_drawn_by_the_formula(narrow: Narrow) -> None:
     q, expected = narrow
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(narrow: Narrow) -> None:
     q, expected = narrow
     assert known(q, **NARROW) == 0
@@ -826,7 +826,7 @@ def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_broad_description(
     assert chi_square(first_queues(q, FOR_FIVE, **NARROW), expected) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_few_matching_queues_are_drawn_by_the_formula_for_a_known_description(narrow: Narrow) -> None:
     """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
@@ -897,7 +897,7 @@ def test_queues_at_a_reached_limit_are_not_drawn_where_few_queues_match(connect:
     assert chi_square(found, win(queues)) > GENEROUS
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize(("limit", "looked_at", "draws"), [(2, 2, 800), (8, 3, 400)])
 def test_a_batch_over_many_queues_draws_among_the_remaining_queues(
     q: Calls, limit: int, looked_at: int, draws: int
@@ -924,7 +924,7 @@ def test_a_batch_over_many_queues_draws_among_the_remaining_queues(
     assert chi_square(found, expected) > FEW
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_later_streams_of_a_batch_wait_for_the_stream_before_them_at_an_emptied_queue(q: Calls) -> None:
     """Most streams draw the queue of one job. The second job is then drawn among the other queues."""
     [one] = queues_with(q, [100], 1)
@@ -977,7 +977,7 @@ def test_an_agents_draw_has_the_distribution_of_the_draw(agent: Calls, prioritie
     assert chi_square(unseeded_queues(agent, Site="Here"), chances_of(queues, policy)) > GENEROUS
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 @pytest.mark.parametrize("number", [1, 12], ids=["few", "many"])
 def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
@@ -999,7 +999,7 @@ def test_a_queue_that_requires_more_is_drawn_by_its_priority(agent: Calls) -> No
     assert chi_square(found, chances_of(queues)) > GENEROUS
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 @pytest.mark.parametrize("others", [13, 60], ids=["few", "many"])
 def test_an_agents_draw_never_takes_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
@@ -1018,7 +1018,7 @@ def test_an_agents_draw_never_takes_queues_that_do_not_match(agent: Calls, other
     assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @pytest.mark.parametrize("limit", [2, 5])
 def test_an_agents_batch_has_the_distribution_of_single_draws(agent: Calls, limit: int) -> None:
     """The first job of a batch finds the matching definitions; the later jobs are drawn by the formula, too."""

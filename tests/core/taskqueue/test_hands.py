@@ -113,7 +113,7 @@ def ranks_are_equally_likely(orders: list[list[int]], place: int, level_of: dict
     )
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 @pytest.mark.parametrize("ten_first", [False, True])
 def test_jobs_of_a_hand_follow_the_distribution_at_each_place(q: Counted, policy: str, ten_first: bool) -> None:
@@ -145,7 +145,7 @@ def test_the_first_two_jobs_of_a_hand_follow_the_joint_distribution(q: Counted, 
     assert chi_square(Counter((jobs[0], jobs[1]) for jobs in orders), expected) > FEW
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 @POLICIES
 def test_a_hand_that_is_continued_follows_the_distribution(q: Counted, policy: str) -> None:
     """Of sixteen jobs twelve are taken; four are left, and 24 more are drawn from what the sixteen leave."""
@@ -213,10 +213,10 @@ LEVELS = {1: 5, 4: 2, 9: 1}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "cards"), [
-    pytest.param("short", 0, id="short-dealt by the first match", marks=pytest.mark.drawn),
+    pytest.param("short", 0, id="short-dealt by the first match", marks=pytest.mark.thorough),
     pytest.param("general", 0, id="general-dealt by the first match"),
     pytest.param("short", 16, id="short-dealt before"),
-    pytest.param("general", 16, id="general-dealt before", marks=pytest.mark.drawn),
+    pytest.param("general", 16, id="general-dealt before", marks=pytest.mark.thorough),
 ], indirect=["q"])  # fmt: skip
 def test_two_matches_follow_the_joint_distribution(q: Counted, cards: int) -> None:
     jobs_of = many(q, 200, LEVELS, cards)
@@ -231,7 +231,7 @@ def test_two_matches_follow_the_joint_distribution(q: Counted, cards: int) -> No
 # of a match, which read the same hand; both ways meet each kind of change. The second tier tries all of them.
 _BETWEEN, _THEN = ["by id", "insertion", "held"], ["drawn", "dealt", "maintained"]
 _BOTH = [
-    pytest.param(way, between, then, marks=[pytest.mark.drawn] if (a + b + c) % 2 else [])
+    pytest.param(way, between, then, marks=[pytest.mark.thorough] if (a + b + c) % 2 else [])
     for a, way in enumerate(["short", "general"])
     for b, between in enumerate(_BETWEEN)
     for c, then in enumerate(_THEN)

@@ -212,7 +212,7 @@ def _plain_rules(r: random.Random) -> list[Row]:
     return [{key: rule[key] for key in rule.keys() - {"memory_factor", "time_factor", "elsewhere"}} for rule in rules]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ten_thousand_failures_are_judged_again_as_they_were_decided_and_as_the_model_says(db: Connection) -> None:
     q = Calls(db)
     q.set_clock(NOON)

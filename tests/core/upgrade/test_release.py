@@ -138,7 +138,7 @@ def test_a_build_packs_the_release_before(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_two_releases_are_made_one_after_the_other(repository: Path) -> None:
     """The first release is made as a dry run and in earnest; the second has a revision and a changed signature."""
     before = head(repository)

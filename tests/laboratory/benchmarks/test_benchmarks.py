@@ -106,6 +106,7 @@ def test_results_name_their_origin_and_contain_no_secret(server_dsn: str, tmp_pa
     assert kept["about"]["settings"]
 
 
+@pytest.mark.thorough
 def test_the_runner_leaves_neither_databases_nor_logins(server_dsn: str, tmp_path: Path) -> None:
     size = "--jobs 2000 --clients 1 --seconds 0.2 --rounds 1"
     command = f"-m benchmarks --scenario nothing {size} --dsn {server_dsn} --results {tmp_path}".split()
@@ -324,6 +325,7 @@ def test_many_setups_are_measured(server_dsn: str, tmp_path: Path) -> None:
 _PLAIN = [words for words in shown() if not {"--scenario", "--help", "--dsn"} & set(words)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", _PLAIN, ids=" ".join)
 def test_a_benchmark_without_a_scenario_measures_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     """There are few requests, since each is sent once at first."""

@@ -41,6 +41,7 @@ def test_no_time_of_a_call_is_shown_before_a_call_is_answered() -> None:
     assert "p50 2.0, p95 2.0, p99 2.0 ms" in display._words(work)
 
 
+@pytest.mark.thorough
 def test_the_summary_of_the_demo_has_all_parts(cli: Cli, db: Connection) -> None:
     printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--json")
     assert printed.code == 0
@@ -87,6 +88,7 @@ def test_the_demo_prints_its_parts_without_a_terminal(cli: Cli) -> None:
     assert "\x1b" not in printed.out
 
 
+@pytest.mark.thorough
 def test_each_part_of_the_demo_fits_on_a_terminal(cli: Cli, terminal: None) -> None:
     shown = plain(cli("demo", "--jobs", 20_000, "--seconds", 2, "--agents", 2).out)
     assert_fits(shown)

@@ -42,6 +42,7 @@ def running() -> Iterator[Running]:
             shutil.rmtree(home)
 
 
+@pytest.mark.thorough
 def test_a_server_that_stops_is_reported_once(running: Running) -> None:
     process, home = running
     embedded.down(home)

@@ -95,6 +95,7 @@ def left(session: int) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_page_lives_with_the_demo_and_ends_with_it(running: "subprocess.Popen[str]", home: Path) -> None:
     told = read_until(running, "open file://")
     with closing(logged_in(Path(told.split("file://")[1].split()[0]))) as browser:
@@ -132,6 +133,7 @@ def test_a_page_lives_with_the_demo_and_ends_with_it(running: "subprocess.Popen[
         closed.connect((browser.base_url.host, browser.base_url.port or 0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_ends_its_page(running: "subprocess.Popen[str]", number: signal.Signals) -> None:
     read_until(running, "open file://")

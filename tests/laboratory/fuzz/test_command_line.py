@@ -101,6 +101,7 @@ def _wrong_error(out: str, err: str) -> str | None:
     return f"exit code 1 without an error: {err[:500]} {out[:200]}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", ROUNDS)
 def test_random_command_lines_never_end_in_a_traceback(
     drawn: Drawn, number: int, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +146,7 @@ def _shown(words: list[str]) -> str:
     return shlex.join(["broker", *words]).encode("utf-8", "backslashreplace").decode()[:600]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [0])
 def test_random_command_lines_never_kill_the_program(drawn: Drawn, number: int) -> None:
     _, lines = drawn

@@ -197,7 +197,7 @@ def run(folders: Sequence[str], work: Callable[[Bench], None]) -> int:
     settings.load_profile("mutation")
     psycopg.errors.error_from_result = _noted
     arguments = [
-        "-q", "-p", "no:cacheprovider", "-p", "no:xdist.looponfail", "-m", "not drawn",
+        "-q", "-p", "no:cacheprovider", "-p", "no:xdist.looponfail", "-m", "not thorough",
         "--ignore-glob=*/test_plan*.py", *folders,
     ]  # fmt: skip
     return int(pytest.main(arguments, plugins=[Plugin(work)]))

@@ -82,6 +82,7 @@ def test_code_that_decides_nothing_is_not_mutated() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_a_thousand_mutants_are_drawn_from_all_objects() -> None:
     drawn = mutants.drawn()
     assert len(drawn) == len({mutant.id for mutant in drawn}) == mutants.DRAWN
@@ -117,7 +118,7 @@ TESTS = [
 ]
 
 
-@pytest.mark.drawn
+@pytest.mark.thorough
 def test_a_run_kills_mutants_and_leaves_nothing() -> None:
     """A complete run in its own pytest session: in the shared database, and in the database of a module."""
     code = f"""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from broker.laboratory import simulation as simulate
 from broker.laboratory.simulation import Scenario, Trouble
@@ -93,6 +94,7 @@ BUSY = replace(
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_run_with_worker_nodes_and_retry_rules_is_repeated_by_its_seed(new_database: Callable[..., str]) -> None:
     rules = simulate.PRESETS["storm"].retry_rules
     found = []
@@ -117,6 +119,7 @@ def test_a_run_with_worker_nodes_and_retry_rules_is_repeated_by_its_seed(new_dat
     assert {job.host for job in run.jobs.values() if job.queue} > {"wn001", "wn002"}
 
 
+@pytest.mark.thorough
 def test_agents_of_a_broken_worker_node_give_their_jobs_back(db: Connection) -> None:
     hole = replace(BUSY.troubles[0], gives_back=True)
     found = simulate.figures(simulated(db, replace(BUSY, hours=0.8, guard="on", troubles=(hole,))))
@@ -127,6 +130,7 @@ def test_agents_of_a_broken_worker_node_give_their_jobs_back(db: Connection) -> 
     assert db.execute(events).fetchall() == [("released", found["troubles"][0]["jobs_given_back"])]
 
 
+@pytest.mark.thorough
 def test_the_command_compares_settings_of_the_guard(cli: Cli, db: Connection, tmp_path: Path) -> None:
     scenario = tmp_path / "hole.toml"
     scenario.write_text(

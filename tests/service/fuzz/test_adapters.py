@@ -232,6 +232,7 @@ ADAPTERS: dict[str, tuple[Callable[[Target, str], st.SearchStrategy[Request]], C
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("adapter", list(ADAPTERS))
 def test_an_adapter_gives_answers_that_its_clients_can_read(target: Target, adapter: str) -> None:
     requests_of, is_read, kinds = ADAPTERS[adapter]

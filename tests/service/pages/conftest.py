@@ -17,7 +17,8 @@ from broker.operate import loops
 from broker.service.login.cookies import csrf
 from tests.calls import Calls
 from tests.cookies import by_ticket
-from tests.service.conftest import SETUP, Db, Jobs, Running, Token, bearer
+from tests.reused import Fill, Reused
+from tests.service.conftest import SETUP, Db, Running, Token, bearer, insert_jobs
 
 BASE = f"/setups/{SETUP}"
 NOTHING = "/jobs/77"
@@ -31,8 +32,7 @@ People = Callable[[str], "Person"]
 Tab = Callable[..., Any]
 
 
-@pytest.fixture
-def filled(db: Db, jobs: Jobs) -> Calls:
+def fill(db: Db) -> None:
     """The setup `default` with a grid, brokered tasks, TaskQueues, leases, ends, limits and a sample of figures."""
     world.load(db, [grid.grid(1, 10, 10)], SETUP)
     db.execute("call brokerage.broker_tasks('default', p_seed => 1)")
@@ -43,7 +43,7 @@ def filled(db: Db, jobs: Jobs) -> Calls:
     db.execute("select instance.schedule_task('default', null)")
     db.execute("select brokerage.set_profile('acme', 'panda2026', 'for tests')")
     db.execute("select brokerage.set_rule('acme', 'top-10', '{\"parameters\": {\"best\": 7}}')")
-    jobs(60, 5_000_000_001)
+    insert_jobs(db, 60, 5_000_000_001)
     q = Calls(db, SETUP)
     q.insert(6_000_000_000, OwnerDN="</td><script>alert(1)</script>", OwnerGroup="a & b", Sites=["NORTH"])
     q.insert(6_000_000_001, Sites=["SOUTH"])
@@ -60,7 +60,20 @@ def filled(db: Db, jobs: Jobs) -> Calls:
     db.execute("update taskqueue.history set at = at - interval '1 minute'")
     db.execute("update taskqueue.ended set ended_at = ended_at - interval '1 minute'")
     assert loops.sample(db, SETUP)
-    return q
+
+
+@pytest.fixture
+def content(request: pytest.FixtureRequest) -> Fill | None:
+    """The content of the database of tests that have the fixture `filled`."""
+    return fill if "filled" in request.fixturenames else None
+
+
+@pytest.fixture
+def filled(db: Db, reused: Reused | None) -> Calls:
+    """The setup `default` with content for each page (fill)."""
+    if reused is None:
+        fill(db)
+    return Calls(db, SETUP)
 
 
 @pytest.fixture

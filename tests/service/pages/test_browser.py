@@ -39,6 +39,7 @@ def paths(q: Calls) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_each_page_is_accessible_and_fits_each_screen(tab: Tab, filled: Calls, scheme: str) -> None:
     """The tool axe finds nothing on a phone and on a wide screen, also in folded parts, and no page is wider than a
@@ -238,8 +239,16 @@ def test_the_pointer_shows_the_values_of_a_chart(tab: Tab, filled: Calls, width:
     assert drawing.get_attribute("role") == "img"
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(
+    ("width", "scheme", "scripts"),
+    [
+        pytest.param(
+            *screen, scripts, marks=[] if (number, scripts) in ((0, True), (3, False)) else pytest.mark.thorough
+        )
+        for number, screen in enumerate(SCREENS)
+        for scripts in (True, False)
+    ],
+)
 def test_a_setting_is_changed_in_a_browser_with_and_without_scripts(
     tab: Tab, filled: Calls, width: int, scheme: str, scripts: bool
 ) -> None:

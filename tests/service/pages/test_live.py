@@ -182,6 +182,7 @@ def test_an_expired_session_leads_to_the_login(watched: Watch, filled: Calls) ->
     assert one.page.get_by_role("heading", level=1).inner_text() == "Log in to pgbroker"
 
 
+@pytest.mark.thorough
 def test_pages_that_do_not_change_ask_for_nothing(watched: Watch, filled: Calls) -> None:
     task = filled.value("select min(task_id) from monitor.task_decision where setup = %s", SETUP)
     for path in (f"/tasks/{task}?now=1", "/what-if", "/act?do=hold-job&of=1"):

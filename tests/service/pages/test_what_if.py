@@ -338,7 +338,15 @@ def test_an_empty_setup_has_no_task_to_ask_about(person: People) -> None:
     read(answer)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1600, "light"), (1600, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (360, "dark"),
+        (1600, "light"),
+        pytest.param(360, "light", marks=pytest.mark.thorough),
+        pytest.param(1600, "dark", marks=pytest.mark.thorough),
+    ],
+)
 def test_the_form_and_answer_of_what_if_are_accessible_and_fit_the_screen(
     tab: Tab, filled: Calls, width: int, scheme: str
 ) -> None:

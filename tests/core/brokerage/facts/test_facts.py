@@ -111,7 +111,7 @@ def _of_each_kind(tasks: Sequence[Row]) -> list[Row]:
     return chosen
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("profile", PROFILES)
 def test_facts_of_few_pairs_equal_those_of_all_pairs(lab: Connection, profile: str) -> None:
     """Queries for few pairs are planned once per session; queries for some thousand pairs are planned each time.
