@@ -75,16 +75,38 @@ CALLS = {
 MOST = 40  # rows of a table that one call reads, by keys or not
 
 
+def rows_read(q: Calls, call: str) -> dict[tuple[str, str], int]:
+    """The number of rows that a call reads of each table."""
+    counted = """
+        select schemaname, relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables
+    """
+    before = {(schema, table): rows for schema, table, rows in q.rows(counted)}
+    assert q.rows(call) or "history" in call
+    after = {(schema, table): rows for schema, table, rows in q.rows(counted)}
+    return {table: rows - before[table] for table, rows in after.items() if rows > before[table]}
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_call_reads_a_handful_of_rows(full: Calls, call: str) -> None:
     if "match_job" in call:
         full.rows(call)  # makes the description known
-    counted = """
-        select schemaname, relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables
-    """
-    before = {(schema, table): rows for schema, table, rows in full.rows(counted)}
-    assert full.rows(call) or "history" in call
-    after = {(schema, table): rows for schema, table, rows in full.rows(counted)}
-    read = {table: rows - before[table] for table, rows in after.items() if rows > before[table]}
+    read = rows_read(full, call)
     assert read.keys() & HOT or "history" in call
     assert {table for table, rows in read.items() if rows > MOST and table in HOT} == set(), read
+
+
+@pytest.mark.parametrize("old", [0, 5])
+def test_old_jobs_are_found_by_the_times_of_their_ends(full: Calls, old: int) -> None:
+    full.rows(
+        """
+        with made as (
+          insert into workload.job (setup, job_id, task_id, number, status, ended)
+          select 'default', 1000 + n, 1000, n, 'finished', now() - interval '60 days' from generate_series(1, %s) n
+          returning 1)
+        select count(*) from made
+        """,
+        old,
+    )
+    read = rows_read(full, "select lifecycle.forget_ended('default')")
+    assert full.value("select count(*) from workload.job where task_id = 1000") == 0
+    assert read.get(("workload", "job"), 0) <= MOST, read
