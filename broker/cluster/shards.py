@@ -93,7 +93,8 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
 def add(dsn: str, shard: Shard) -> list[str]:
     """Add a shard to a front. Returns the setups of the shard, which are placed on it.
 
-    The shard gets the configuration of all setups. A call for a shard that is there completes one that was broken off.
+    The shard gets the configuration of all setups. A call for a shard that is there completes one that was broken off,
+    and takes its login from now on.
     Raises BrokerError, with nothing stored, if the shard cannot be reached, has another release, has a setup that is on
     another shard, or has other configuration of all setups, or if another database has its name.
     """
@@ -105,6 +106,7 @@ def add(dsn: str, shard: Shard) -> list[str]:
         if shard.name not in known:
             _place_shard(connection, shard, len(known), setups)
         elif known[shard.name] == _dsn(shard):
+            _map_login(connection, shard)
             placed = connection.execute("select setup from cluster.placement where shard = %s order by 1", [shard.name])
             setups = [setup for (setup,) in placed.fetchall()]
         else:
@@ -179,10 +181,17 @@ def _make_shard(connection: Connection, shard: Shard, number: int) -> None:
     options = _options({**shard.where, "updatable": "false", "async_capable": "true"})
     create = sql.SQL("create server {} foreign data wrapper postgres_fdw options ({})")
     connection.execute(create.format(server, options))
-    login = _options({**shard.login, "password_required": "false"})
-    connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, login))
+    _map_login(connection, shard)
     connection.execute(sql.SQL("grant usage on foreign server {} to {}").format(server, owner))
     connection.execute(sql.SQL("create schema {} authorization {}").format(schema, owner))
+
+
+def _map_login(connection: Connection, shard: Shard) -> None:
+    """Let the front read the shard's views by the login of its DSN."""
+    owner, server = _owner(connection), sql.Identifier(server_of(shard.name))
+    options = _options({**shard.login, "password_required": "false"})
+    connection.execute(sql.SQL("drop user mapping if exists for {} server {}").format(owner, server))
+    connection.execute(sql.SQL("create user mapping for {} server {} options ({})").format(owner, server, options))
 
 
 def _options(values: Mapping[str, str]) -> sql.Composed:

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.cluster.front.conftest import Cluster, Placed
+from tests.cluster.front.conftest import PASSWORD, SUPERUSER, Cluster, Placed, changed
 from tests.commands import Cli, commands
 from tests.service.conftest import Db, wait_until
 
@@ -88,6 +88,17 @@ def test_a_shard_that_is_added_again_completes_an_addition_that_was_broken_off(
     assert [(setup,) for setup in added["setups"]] == placed != []
     assert upgraded == [{"front": True}]
     assert cli("cluster", "status", "--json").json == before
+
+
+def test_a_shard_that_is_added_again_has_the_login_that_was_given_last(cli: Cli, cluster: Cluster, front: Db) -> None:
+    login = "select umoptions from pg_user_mappings where srvname = 'pgbroker_a'"
+    first = front.execute(login).fetchall()
+    cli("cluster", "add-shard", f"a={changed(cluster.shards['a'], user=SUPERUSER, password=PASSWORD)}")
+    assert front.execute(login).fetchall() == [
+        ([f"user={SUPERUSER}", f"password={PASSWORD}", "password_required=false"],)
+    ]
+    cli("cluster", "add-shard", f"a={cluster.shards['a']}")
+    assert front.execute(login).fetchall() == first
 
 
 def test_a_front_is_no_shard(cli: Cli, cluster: Cluster) -> None:
