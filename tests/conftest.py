@@ -255,6 +255,8 @@ class _Kept:
 
     def of(self, new: Callable[[], str], fill: Fill | None) -> Reused:
         """The database; a new one is filled."""
+        if fill and time.monotonic() - self.made_at > _FRESH:
+            self.drop()
         if self.database is None:
             dsn = new()
             if fill:
@@ -300,8 +302,7 @@ def reused(
     kept = _kept[content]
     database = kept.of(partial(new_database, kept=True), content)
     yield database
-    is_old = content is not None and time.monotonic() - kept.made_at > _FRESH
-    if is_old or datetime.now(UTC).date() > _installed_on or not database.clean():
+    if datetime.now(UTC).date() > _installed_on or not database.clean():
         kept.drop()
 
 

@@ -17,14 +17,14 @@ open transaction.
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from psycopg import IsolationLevel, sql
 
 from broker.cluster import survey
 from broker.database import Connection, Target, connect
-from broker.errors import BrokerError, Busy
+from broker.errors import BrokerError, Busy, ConnectError
 from broker.fronts import rows
 from broker.fronts.ways import ways
 from broker.upgrade.source import SCHEMAS
@@ -130,19 +130,21 @@ def move(front: Connection, target: Target, setup: str, shard: str, *, step: Ste
 
 
 def _remove_remains(known: Mapping[str, Target], setup: str, shard: str) -> bool:
-    """Remove the rows that a mover left on other shards after it had placed the setup on this one; whether there were
-    any."""
+    """Remove the rows that movers left on other shards after they had placed the setup on this one; whether there were
+    any. Shards that are away keep theirs."""
     found = False
     for name, target in known.items():
         if name == shard:
             continue
-        with connect(target) as source:
+        with suppress(ConnectError), connect(target) as source:
             there = source.execute("select from resource.setup where setup = %s", [setup]).fetchone() is not None
-            if there and _state(source, setup) == ("moved", shard):
-                with _alone(source, setup):
-                    _require_superuser(source, name)
-                    _remove(source, setup)
-                found = True
+            state = _state(source, setup)
+            if there and state is not None and state[0] == "moved":
+                _require_superuser(source, name)
+                found = _remove(source, setup, only_moved=True) or found
+    if found:
+        with connect(known[shard]) as goal:
+            goal.execute("select taskqueue.refresh_statistics()")
     return found
 
 
@@ -267,11 +269,16 @@ def _tables(connection: Connection, persistence: str) -> list[str]:
     return [table for (table,) in found if table not in _OWN]
 
 
-def _remove(connection: Connection, setup: str) -> None:
-    """Delete the rows of a setup, except the row that names its new shard."""
+def _remove(connection: Connection, setup: str, *, only_moved: bool = False) -> bool:
+    """Delete the rows of a setup, except the row that names its new shard; whether it did. only_moved: not if the setup
+    has come back; a mover that brings it back waits."""
     with connection.transaction():
+        marked = "select from resource.setup_move where setup = %s and state = 'moved' for update"
+        if only_moved and connection.execute(marked, [setup]).fetchone() is None:
+            return False
         connection.execute(rows.WITHOUT_TRIGGERS)
         for table in (*_tables(connection, "p"), *_tables(connection, "u")):
             delete = sql.SQL("delete from {} where {}").format(sql.Identifier(*table.split(".")), rows.of_setup(setup))
             connection.execute(delete)
         connection.execute("delete from lifecycle.loop where setup = %s", [setup])
+    return True

@@ -105,7 +105,7 @@ def add(dsn: str, shard: Shard) -> list[str]:
         known = dict(connection.execute("select shard, dsn from cluster.shard").fetchall())
         if shard.name not in known:
             _place_shard(connection, shard, len(known), setups)
-        elif known[shard.name] == _dsn(shard):
+        elif _place(known[shard.name]) == _place(_dsn(shard)):
             _map_login(connection, shard)
             placed = connection.execute("select setup from cluster.placement where shard = %s order by 1", [shard.name])
             setups = [setup for (setup,) in placed.fetchall()]
@@ -222,6 +222,11 @@ def _bring_config(front: Connection, shard: Shard, *, joins: bool) -> None:
 
 def _dsn(shard: Shard) -> str:
     return make_conninfo("", **shard.where)
+
+
+def _place(dsn: str) -> tuple[str, ...]:
+    given = {"port": "5432", **conninfo_to_dict(dsn)}
+    return tuple(str(given.get(key)) for key in ("host", "hostaddr", "port", "dbname"))
 
 
 def _owner(connection: Connection) -> sql.Identifier:

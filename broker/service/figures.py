@@ -152,6 +152,7 @@ class Figures:
         self._known: dict[str, _Read] = {}
         self._task: asyncio.Task[bytes] | None = None
         self._next_at = 0.0
+        self._viewer: str | None = None
 
     async def text(self) -> bytes:
         """The figures in the format of Prometheus. While the database is away, they only say so."""
@@ -162,9 +163,10 @@ class Figures:
 
     async def _read(self) -> bytes:
         try:
-            [[viewer]] = await self._database.as_login(_VIEWER)
-            subject = acting_for((self._setup, viewer, None, None))
-            await self._database.undone_beside(viewer, subject, self._ask)
+            if self._viewer is None:
+                [[self._viewer]] = await self._database.as_login(_VIEWER)
+            subject = acting_for((self._setup, self._viewer, None, None))
+            await self._database.undone_beside(self._viewer, subject, self._ask)
         except (psycopg.Error, BrokerError) as error:
             LOG.warning("no figures of the database: %s", error)
             found = _text(_own(up=False))

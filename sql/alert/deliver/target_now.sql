@@ -1,4 +1,4 @@
--- The header is a secret. Only the calls that send notifications read it (alert.take_notifications, alert.test_target).
+-- The header is a secret, which alert.take_notifications gives to the sender alone.
 create or replace view alert.target_now as
 select t.setup, t.target, t.enabled, t.kind, t.address, t.header is not null as has_header, t.least_severity,
        t.repeat_after,

@@ -25,10 +25,6 @@ begin
       from (values (1)) x left join instance.instance i on i.setup = p_setup and i.instance_id = v_step.instance_id;
     return;
   end if;
-  if v_step.job_id is not null and (select f.is_leased from taskqueue.fate_of(p_setup, v_step.job_id) f) then
-    return query select null::bigint, null::text, 'waiting', 'an agent of no instance has its job';
-    return;
-  end if;
   if v_step.cpu is null or v_step.ram is null then
     return query
     select null::bigint, null::text, v_step.state,
@@ -42,6 +38,11 @@ begin
     return;
   end if;
   v_type := instance.required_type(p_setup, v_step.cpu, v_step.ram, v_step.instance_type);
+  if v_type.name is not null and v_step.job_id is not null
+     and (select f.is_leased from taskqueue.fate_of(p_setup, v_step.job_id) f) then
+    return query select null::bigint, null::text, 'waiting', 'an agent of no instance has its job';
+    return;
+  end if;
   select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, v_step.task_id) a;
   return query
   select l.instance_id, l.type,
@@ -85,4 +86,5 @@ end $$;
 comment on function instance.explain_step(text, bigint) is
   'Explains why a step is on its instance, or why it waits. A waiting step has a row for each instance of its task '
   '(and queue) in the order of fitting, with the missing cores or memory, and a last row for the new instance that it '
-  'would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such step).';
+  'would get. If an agent of no instance has its job, one row says so. Errors: PB001 (no such setup), PB002 (setup not '
+  'granted), PB004 (no such step).';

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from broker.client import JobAgent, Submitter
 from broker.client.matcher import Match
+from broker.cluster import move as mover
 from broker.cluster.move import Moved, move
 from broker.database import Target
 from broker.errors import BrokerError, Busy
@@ -242,6 +243,26 @@ def test_the_same_move_removes_the_rows_that_a_killed_mover_left_behind(cluster:
     assert _whole(cluster, setup, "b") == before
     with pytest.raises(BrokerError, match="is on shard b already"):
         _move(cluster, setup, "b")
+
+
+def test_rows_are_not_removed_from_a_shard_to_which_the_setup_is_coming_back(
+    cluster: Cluster, setup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows were left on a. One session would remove them, while another moves the setup back to a."""
+    _fill(cluster, setup, 10)
+    _dies(cluster, setup, "b", "place")
+    whole = _whole(cluster, setup, "b")
+    look = mover._require_superuser
+
+    def back(connection: Db, name: str) -> None:
+        monkeypatch.setattr(mover, "_require_superuser", look)
+        _move(cluster, setup, "a")
+
+    monkeypatch.setattr(mover, "_require_superuser", back)
+    with pytest.raises(BrokerError, match="is on shard b already"):
+        _move(cluster, setup, "b")
+    assert _owners(cluster, setup) == ["a"]
+    assert _whole(cluster, setup, "a") == whole
 
 
 def test_leftovers_of_an_old_move_hinder_no_other_setup(cluster: Cluster, setup: str) -> None:
