@@ -46,7 +46,11 @@ class Process:
         """Have the server end all connections of this process, and (for_good) accept no new ones."""
         if for_good:
             self.refused.set()
-        db.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = %s", [self.name])
+        db.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where application_name = %s and datname = current_database()",
+            [self.name],
+        )
 
     def end(self) -> None:
         """Stop as a signal does, and wait."""
