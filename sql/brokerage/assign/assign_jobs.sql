@@ -3,7 +3,8 @@
 -- evaluated wait like tasks without a candidate. If retry rules changed some parts of a task, the task is due again at
 -- once for its next group of parts (brokerage.part_groups). A task that the caps of its user throttle keeps the time of
 -- the last decision that found too many jobs, while it waits for its release (analysis-throttles.md, user-release).
--- A task without a queue is frozen until a run assigns a job (facts-and-formulas.md, frozen); its row is locked.
+-- A task without a queue is frozen until a run assigns a job (facts-and-formulas.md, frozen); its row is locked. A task
+-- of analysis keeps the queues that it has used (distribution.md, used-sites-first).
 create or replace function brokerage.assign_jobs(
   p_run brokerage.run, p_rules brokerage.profile_rule[], p_task_ids bigint[]
 ) returns void
@@ -44,6 +45,18 @@ begin
                        else t.frozen is not null
                             and exists (select from brokerage.assignment a
                                          where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id) end;
+  update workload.task t
+     set sites_used = coalesce(t.sites_used, '{}') || n.queues
+    from (select u.task_id, array_agg(u.queue order by u.queue) as queues
+            from (select distinct a.task_id, q.unified_name as queue
+                    from brokerage.assignment a
+                    join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
+                    join workload.task o on o.setup = a.setup and o.task_id = a.task_id
+                   where p_run.algorithm = 'analysis_job'
+                     and a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+                     and (q.unified_name = any (o.sites_used)) is not true) u
+           group by u.task_id) n
+   where t.setup = p_run.setup and t.task_id = n.task_id;
   with other as materialized (
     select d.task_id, bool_or(g.retry_at is null and g.changes is distinct from d.changes) as is_due,
            bool_or(g.changes is not distinct from d.changes

@@ -22,6 +22,12 @@ language sql stable as $$
       join brokerage.unwritable_nucleus u on u.setup = s.setup and u.nucleus = s.nucleus
      where s.setup = p_setup and s.status = 'transferring'
      group by s.queue
+  ), core as materialized (  -- of the jobs of this database; loaded ones are counted in resource.queue_activity
+    select j.queue, sum(j.cores) as cores
+      from workload.job_by_queue j
+     where j.setup = p_setup and j.status in ('running', 'starting')
+       and coalesce(j.label in ('user', 'panda'), false) = p_analysis
+     group by j.queue
   ), live as materialized (
     select l.queue, sum(l.jobs) as jobs from brokerage.live_count l where l.setup = p_setup group by l.queue
   ), pilot as materialized (
@@ -74,7 +80,8 @@ language sql stable as $$
               then coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) else 0 end as workers,
          coalesce(a.ups, false) as ups,
          l.queue is not null as has_slots,
-         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) as core_running,
+         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) + coalesce(u.cores, 0)
+           as core_running,
          coalesce(c.running, 0)::bigint as running_all,
          coalesce(c.activated, 0)::bigint as activated_all,
          coalesce(c.starting, 0)::bigint as starting_all,
@@ -113,6 +120,7 @@ language sql stable as $$
     left join transferring t on t.queue = q.unified_name
     left join pilot p on p.queue = q.unified_name
     left join start b on b.queue = q.unified_name
+    left join core u on u.queue = q.unified_name
     left join live v on v.queue = q.unified_name
     left join slot l on l.queue = q.unified_name
     left join resource.software w on w.setup = q.setup and w.queue = q.unified_name

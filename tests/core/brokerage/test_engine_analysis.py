@@ -531,6 +531,23 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
             assert {said[queue] for queue in names} - {"top-10 -low_weight"} == expected
 
 
+@pytest.mark.parametrize("makes_jobs", [True, False])
+def test_queues_to_which_a_run_sends_jobs_of_a_task_are_its_used_queues(rolled_back: Db, makes_jobs: bool) -> None:
+    """Unified queues, each once, behind those that were loaded."""
+    queues = {"B": {"status": "offline"}, "U": {**QUEUE, "capability": "ucore", "corecount": 8}}
+    given = a_world({"sites_used": ["Q9"]}, queues, datasets=dataset(60, A_DISK={}))
+    world.load(rolled_back, [given], "w")
+    rolled_back.execute("select brokerage.set_settings('w', %s)", [Jsonb({"makes_jobs": makes_jobs})])
+    for _ in range(2):
+        rolled_back.execute("call brokerage.broker_analysis('w', '{1}', 'panda2026', 1, p_tasks_a_commit => null)")
+    query = """select distinct q.unified_name from brokerage.assignment a
+                 join resource.candidate_queue q using (setup, queue) where a.setup = 'w' order by 1"""
+    assigned = [queue for (queue,) in rolled_back.execute(query).fetchall()]
+    assert assigned == ["A", "U"]
+    [(used,)] = rolled_back.execute("select sites_used from workload.task where setup = 'w'").fetchall()
+    assert used == ["Q9", *assigned]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("best", [1, 3, 10])
 @pytest.mark.parametrize("distributed", [False, True])

@@ -185,3 +185,13 @@ def test_analysis_uses_storages_of_its_own_scope_where_the_queue_has_them(lab: D
     assert wrong(production["OWN"], {"output_storage": "W2", "inputs_readable": 0, "output_storages": 1}) == {}
     assert wrong(analysis["OWN"], {"output_storage": "W1", "inputs_readable": 1, "output_storages": 2}) == {}
     assert analysis["PLAIN"] == production["PLAIN"]
+
+
+def test_cores_in_use_count_the_jobs_of_this_database_with_labels_of_the_broker(lab: Db) -> None:
+    kinds = [("running", "managed", 8), ("starting", "test", 4), ("running", "user", 2), ("starting", "panda", 1),
+             ("activated", "managed", 16), ("running", None, 32)]  # fmt: skip
+    jobs = [{"id": number, "queue": "MEASURED", "status": status, "label": label, "cores": cores}
+            for number, (status, label, cores) in enumerate(kinds, 1)]  # fmt: skip
+    world.load(lab, [_world() | {"jobs": jobs}], "facts")
+    assert _facts(lab, "facts", False)["MEASURED"]["core_running"] == 78 + 8 + 4 + 32
+    assert _facts(lab, "facts", True)["MEASURED"]["core_running"] == 78 + 2 + 1
