@@ -17,10 +17,10 @@ from broker.cluster.commands.kit import KIT
 from broker.server.embedded import Server
 from tests.cluster.kit.files import run_script, text_of
 from tests.core.docs import commands
-from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import Signer
 from tests.service.conftest import free_port, wait_until
 from tests.service.test_tls_proxies import ca
+from tests.throwaway import programs
 
 __all__ = ["ca"]
 COMPOSE = yaml.safe_load(text_of("container/compose.yaml"))
@@ -94,7 +94,7 @@ class Machine:
         self._folder = folder
         self.port = free_port()
         self._path = os.pathsep.join(
-            [str(warm), str(Path(sys.executable).parent), str(psql_program().parent), os.environ["PATH"]]
+            [str(warm), str(Path(sys.executable).parent), str(programs("embedded").bin), os.environ["PATH"]]
         )
         self._started: list[subprocess.Popen[str]] = []
 

@@ -18,10 +18,10 @@ from cryptography.x509.oid import NameOID
 
 from broker.server.embedded import Server
 from tests.core.docs import pages
-from tests.core.docs.test_blocks import psql_program
 from tests.service.authority import ROBOT, ROBOT_DN, authority, make
 from tests.service.conftest import free_port, program, wait_until
 from tests.service.test_tls_proxies import NGINX_FOLDERS
+from tests.throwaway import programs
 
 PAGE = pages.by_name()["broker/docs/how-to/production.md"]
 SYSTEMCTL = Path(__file__).with_name("systemctl.py")
@@ -52,7 +52,7 @@ class Machine:
             f"http {{ access_log off; {folders} include {root}/etc/nginx/conf.d/*.conf; }}"
         )
         self.environment = {
-            "PATH": os.pathsep.join([str(root / "bin"), str(warm), str(psql_program().parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(root / "bin"), str(warm), str(programs("embedded").bin), os.environ["PATH"]]),
             "HOME": str(root / "home"),
             "MACHINE": json.dumps({"root": str(root), "port": service, "program": str(Path(sys.executable).parent)}),
         }
