@@ -11,8 +11,8 @@ exactly one shard may work on it:
 | 6. remove | moved, no rows | works | target |
 
 The mark `leaving` counts while the mover's session holds a lock, so a mover that dies before step 3 leaves everything
-as it was; the next move removes its copy. Calls that began before the mark may still write, so the mover waits for each
-open transaction.
+as it was; the next move removes its copy. If a mover dies between steps 5 and 6, the same move again removes the rows.
+Calls that began before the mark may still write, so the mover waits for each open transaction.
 """
 
 import time

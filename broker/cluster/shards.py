@@ -93,8 +93,9 @@ def init(dsn: str, shards: list[Shard], *, role_prefix: str | None = None) -> ma
 def add(dsn: str, shard: Shard) -> list[str]:
     """Add a shard to a front. Returns the setups of the shard, which are placed on it.
 
-    The shard gets the configuration of all setups. A call for a shard that is there completes one that was broken off,
-    and takes its login from now on.
+    The shard gets the configuration of all setups. If the shard is there already, the call completes an addition that
+    was broken off, and the front uses the login that the call names.
+
     Raises BrokerError, with nothing stored, if the shard cannot be reached, has another release, has a setup that is on
     another shard, or has other configuration of all setups, or if another database has its name.
     """
@@ -105,7 +106,7 @@ def add(dsn: str, shard: Shard) -> list[str]:
         known = dict(connection.execute("select shard, dsn from cluster.shard").fetchall())
         if shard.name not in known:
             _place_shard(connection, shard, len(known), setups)
-        elif _place(known[shard.name]) == _place(_dsn(shard)):
+        elif _database_of(known[shard.name]) == _database_of(_dsn(shard)):
             _map_login(connection, shard)
             placed = connection.execute("select setup from cluster.placement where shard = %s order by 1", [shard.name])
             setups = [setup for (setup,) in placed.fetchall()]
@@ -224,7 +225,7 @@ def _dsn(shard: Shard) -> str:
     return make_conninfo("", **shard.where)
 
 
-def _place(dsn: str) -> tuple[str, ...]:
+def _database_of(dsn: str) -> tuple[str, ...]:
     given = {"port": "5432", **conninfo_to_dict(dsn)}
     return tuple(str(given.get(key)) for key in ("host", "hostaddr", "port", "dbname"))
 

@@ -19,14 +19,14 @@ _CHANGES = (
 
 
 def upgrade() -> None:
-    """The watchdog read all jobs of a setup to find those that ended long ago, and no call could end a loaded job in
-    status waiting or merging."""
+    """Make the index, which the loop `maintain` needs: it read all jobs of a setup to find those that ended long ago.
+    Allow the changes: no call could end a loaded job in the status waiting or merging."""
     execute(
         f"""
         create index job_ended on workload.job (setup, ended) where ended is not null;
         insert into workload.transition (from_status, to_status) values {_values()};
-        comment on {_SEEN_AT} is 'When taskqueue.note_resource last noted it. A description whose requests are refused'
-          ' has the time of the first one, less an hour.';
+        comment on {_SEEN_AT} is 'When taskqueue.note_resource last noted it. A description whose requests were all'
+          ' refused keeps the time of its first request minus one hour.';
         """
     )
 

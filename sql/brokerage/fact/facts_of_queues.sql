@@ -80,8 +80,7 @@ language sql stable as $$
               then coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) else 0 end as workers,
          coalesce(a.ups, false) as ups,
          l.queue is not null as has_slots,
-         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) + coalesce(u.cores, 0)
-           as core_running,
+         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) + coalesce(u.cores, 0) as core_running,
          coalesce(c.running, 0)::bigint as running_all,
          coalesce(c.activated, 0)::bigint as activated_all,
          coalesce(c.starting, 0)::bigint as starting_all,

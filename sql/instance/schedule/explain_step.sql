@@ -86,5 +86,5 @@ end $$;
 comment on function instance.explain_step(text, bigint) is
   'Explains why a step is on its instance, or why it waits. A waiting step has a row for each instance of its task '
   '(and queue) in the order of fitting, with the missing cores or memory, and a last row for the new instance that it '
-  'would get. If an agent of no instance has its job, one row says so. Errors: PB001 (no such setup), PB002 (setup not '
-  'granted), PB004 (no such step).';
+  'would get. If an agent that runs on no instance has the job of the step, a single row says so. Errors: PB001 (no '
+  'such setup), PB002 (setup not granted), PB004 (no such step).';

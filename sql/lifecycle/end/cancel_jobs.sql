@@ -1,7 +1,6 @@
 -- STATES.md, Transitions: a waiting job ends at once. A leased job is marked for kill, and the next report of its agent
 -- is answered with kill. The call takes brokered jobs and jobs that were only inserted. A private submitter can cancel
--- its own jobs that wait or are leased. A block with an exception is a subtransaction, so that a job that no TaskQueue
--- has enters none: thousands of subtransactions slow down all other sessions.
+-- its own jobs that wait or are leased.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled')
 returns table (job_id bigint, answer text)
 language plpgsql security definer set search_path = lifecycle, pg_temp as $$
@@ -24,19 +23,11 @@ begin
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
     loop  -- until no other transaction has moved the job between the two reads
       select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;
-      if v_identity.private or (select f.waits or f.is_leased from taskqueue.fate_of(p_setup, job_id) f) then
-        begin
-          answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
-          exit;
-        exception when sqlstate 'PB004' then  -- it is not the caller's, or left its TaskQueue or lease in between
-          if v_identity.private then
-            raise;
-          end if;
-        end;
-      end if;
+      answer := taskqueue.cancel_if_there(p_setup, job_id, p_reason, v_identity);
+      exit when answer is not null;
       v_status := coalesce(v_status, (
         select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = cancel_jobs.job_id));
-      if v_status is null then
+      if v_status is null or v_identity.private then
         answer := taskqueue.cancel_job(p_setup, job_id, p_reason);  -- it raises PB004, unless the job came in between
         exit;
       elsif workload.is_end(v_status) then

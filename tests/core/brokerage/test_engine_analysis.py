@@ -533,7 +533,7 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
 
 @pytest.mark.parametrize("makes_jobs", [True, False])
 def test_queues_to_which_a_run_sends_jobs_of_a_task_are_its_used_queues(rolled_back: Db, makes_jobs: bool) -> None:
-    """Unified queues, each once, behind those that were loaded."""
+    """The run adds each unified queue once, after the queues that were loaded."""
     queues = {"B": {"status": "offline"}, "U": {**QUEUE, "capability": "ucore", "corecount": 8}}
     given = a_world({"sites_used": ["Q9"]}, queues, datasets=dataset(60, A_DISK={}))
     world.load(rolled_back, [given], "w")

@@ -346,13 +346,9 @@ def test_no_instance_is_rented_for_a_job_that_another_agent_has(q: Calls) -> Non
     assert q.value("select added from instance.follow_task_queues('s')") == 1
     taken = q.take(Site="CLOUD")
     assert schedule(q)[:2] == (0, 0)
-    number, reason = q.rows("select step_id, reason from instance.step where job_id = 1")[0]
-    explained = q.rows("select * from instance.explain_step('s', %s)", number)
-    assert (
-        explained
-        == [(None, None, "waiting", reason)]
-        == [(None, None, "waiting", "an agent of no instance has its job")]
-    )
+    [(number, reason)] = q.rows("select step_id, reason from instance.step where job_id = 1")
+    assert reason == "an agent of no instance has its job"
+    assert q.rows("select * from instance.explain_step('s', %s)", number) == [(None, None, "waiting", reason)]
     q.call("release_job", taken.job_id, taken.attempt)
     assert schedule(q)[:2] == (1, 1)
 

@@ -219,6 +219,22 @@ def test_a_task_is_cancelled_whatever_the_statuses_of_its_loaded_jobs_are(db: Co
     assert grids.differences(db, "s") == []
 
 
+def test_cancelling_many_jobs_takes_no_subtransactions(db: Connection) -> None:
+    """A transaction with more than 64 subtransactions slows down all other sessions."""
+    if db.info.server_version < 160000:
+        pytest.skip("PostgreSQL 15 does not count the subtransactions of a session")
+    count = """select s.subxact_count from pg_stat_get_backend_idset() b
+                cross join pg_stat_get_backend_subxact(b) s where pg_stat_get_backend_pid(b) = pg_backend_pid()"""
+    jobs = grids.make(db, "s", jobs=6)
+    grids.activate(db, "s")
+    assert grids.match(db, "s") is not None
+    before = db.execute(count).fetchall()
+    db.execute("select pg_stat_clear_snapshot()")
+    answers = dict(db.execute("select * from lifecycle.cancel_jobs('s', %s)", (jobs,)).fetchall())
+    assert set(answers.values()) == {"ended", "kill asked"}
+    assert db.execute(count).fetchall() == before
+
+
 @pytest.mark.thorough
 def test_a_task_with_more_jobs_than_a_call_takes_is_cancelled(db: Connection) -> None:
     grids.make(db, "s")

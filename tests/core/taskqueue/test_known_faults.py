@@ -135,7 +135,7 @@ def test_9_a_queue_is_never_seen_before_its_requirements(dsn: str) -> None:
     try:
         with psycopg.connect(dsn, autocommit=True) as connection:
             q = Calls(connection)
-            for n in range(1, 81):
+            for n in range(1, 201):
                 q.insert(n, **requirements(Sites=[f"S{n}"], Tags=["t", str(n)], **group(f"g{n % 7}")))
                 assert q.queue_of(n) is not None
     finally:
