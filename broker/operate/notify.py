@@ -3,6 +3,7 @@ database names the URL or the addresses; the command comes from the environment 
 at least once: if it was not recorded as sent, it is due again.
 """
 
+import inspect
 import os
 import re
 import shlex
@@ -41,6 +42,8 @@ _LAST = 3.0  # seconds that messages under way have when the process is to end
 _LANES = 4  # messages of a setup at the same time
 _LINES = 200  # most alerts in a mail
 _ADDRESS = re.compile(r"[\w.!#$%&'*+/^`{|}~=-]+(@[\w.-]+|@\[[\w.:]+\])?", re.ASCII)
+# Newer releases of Python refuse lists with an address such as root@[127.0.0.1]; _ADDRESS is the check here.
+_AS_READ: dict[str, Any] = {"strict": False} if "strict" in inspect.signature(getaddresses).parameters else {}
 
 
 class NotSentError(BrokerError):
@@ -210,7 +213,7 @@ def mail(addresses: str, setup: str, notifications: Sequence[Notification]) -> N
 
 def _addresses(text: str) -> str:
     """The addresses of a head, each made from its parts. Raises NotSentError."""
-    pairs = getaddresses([text]) if text.isprintable() else []
+    pairs = getaddresses([text], **_AS_READ) if text.isprintable() else []
     if not pairs or not all(_ADDRESS.fullmatch(address) for _, address in pairs):
         raise NotSentError(f"no address of mail: {visible(text)[:100]}")
     return ", ".join(formataddr((visible(name), address)) for name, address in pairs)
